@@ -1,179 +1,284 @@
-"""Blocks against PyTorch's layers, and the translator by the laws of all translators."""
+"""The model that writes: by PyTorch's own functions, by its laws, and by hand."""
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import functional
 from torch.testing import assert_close
 
-from attn_course.decoding import beam_search, greedy_decode
-from attn_course.multi_head import MultiHeadAttention
+from attn_course.data.windows import WindowBatch
 from attn_course.recurrence import count_parameters
-from attn_course.scaled_dot_product import causal_mask
-from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss
-from attn_course.translation.transformer import (
-    AttentionEncoder,
+from attn_course.training import train
+from attn_course.transformer import (
     Block,
-    ModelSizes,
-    TransformerTranslator,
+    LanguageModel,
+    bits_per_character,
+    keep_top_k,
+    keep_top_p,
+    next_token_law,
+    next_token_loss,
+    write,
 )
-from tests.tensors import CLOSELY, draw
+from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw
 
-BATCH, LENGTH, SOURCE_LEN, D_MODEL, HEADS, D_HIDDEN = 2, 5, 7, 6, 3, 11
-SIZES, SOURCE_WORDS, TARGET_WORDS = ModelSizes(D_MODEL, HEADS, D_HIDDEN, 2), 17, 13
-THEIRS = {"norm_first": True, "batch_first": True, "dtype": torch.float64}
+BATCH, LENGTH, VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, CONTEXT = 2, 11, 13, 12, 3, 17, 2, 5
 
 
-def make(**settings: bool) -> Block:
-    """Make a block in float64 whose weights are all random, even the weights of its norms."""
-    torch.manual_seed(0)
-    block = Block(D_MODEL, HEADS, D_HIDDEN, **settings).double()
+def make(context: int = CONTEXT) -> LanguageModel:
+    """Make a model in float64 whose weights are all random, even the weights of its norms."""
+    model = LanguageModel(VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, context).double()
     with torch.no_grad():
-        for number, weight in enumerate(block.parameters()):
+        for number, weight in enumerate(model.parameters()):
             weight.copy_(draw(*weight.shape, seed=number) / 2)
-    return block
+    return model
 
 
-def copied(theirs: nn.Module, ours: Block) -> nn.Module:
-    """Copy the weights of a block into PyTorch's layer."""
-    pairs = {"linear1": "widen", "linear2": "narrow", "norm1": "norm_attention"}
-    if hasattr(ours, "source_attention"):
-        theirs.multihead_attn = ours.source_attention.to_torch()
-        pairs |= {"norm2": "norm_source", "norm3": "norm_maps"}
-    else:
-        pairs |= {"norm2": "norm_maps"}
-    theirs.self_attn = ours.attention.to_torch()
-    for name, own in pairs.items():
-        getattr(theirs, name).load_state_dict(getattr(ours, own).state_dict())
-    return theirs.eval()
+def some_tokens(length: int = LENGTH, seed: int = 0) -> Tensor:
+    """Return random tokens."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(VOCAB, (BATCH, length), generator=generator)
 
 
-def some_mask(query_len: int, key_len: int) -> Tensor:
-    """Return a mask that allows every query at least one key."""
-    mask = draw(BATCH, query_len, key_len, seed=8) > 0
-    mask[..., 1] = True
-    return mask
+def turned(vectors: Tensor) -> Tensor:
+    """Turn pairs of numbers by their positions, as complex numbers."""
+    pairs = torch.view_as_complex(vectors.unflatten(-1, (-1, 2)).contiguous())
+    half = pairs.shape[-1]
+    frequency = torch.tensor([10_000 ** (-i / half) for i in range(half)], dtype=torch.float64)
+    angle = torch.arange(vectors.shape[-2]).outer(frequency)
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
 
 
-def test_block_agrees_with_pytorchs_encoder_layer() -> None:
-    block, tokens, mask = make(), draw(BATCH, LENGTH, D_MODEL), some_mask(LENGTH, LENGTH)
-    theirs = copied(nn.TransformerEncoderLayer(D_MODEL, HEADS, D_HIDDEN, 0.0, **THEIRS), block)
-    assert_close(block(tokens), theirs(tokens), **CLOSELY)
-    not_allowed = ~mask.repeat_interleave(HEADS, 0)
-    assert_close(block(tokens, mask), theirs(tokens, not_allowed), **CLOSELY)
+def by_torch(model: LanguageModel, tokens: Tensor) -> Tensor:
+    """Compute the logits by PyTorch's functions and the names of the weights alone."""
+    weights = model.state_dict()
+
+    def part(kind: str, name: str, x: Tensor) -> Tensor:
+        weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+        if kind == "norm":
+            return functional.layer_norm(x, (D_MODEL,), weight, bias)
+        return functional.linear(x, weight, bias)
+
+    distance = torch.arange(tokens.shape[1])[:, None] - torch.arange(tokens.shape[1])
+    mask = (distance >= 0) & (distance < model.context)
+    x = weights["embedding.weight"][tokens]
+    for block in (f"blocks.{i}" for i in range(LAYERS)):
+        read = part("norm", f"{block}.norm_attention", x)
+        query, key, value = (
+            part("linear", f"{block}.attention.project_{role}", read)
+            .reshape(BATCH, -1, HEADS, D_MODEL // HEADS)
+            .permute(0, 2, 1, 3)
+            for role in ("query", "key", "value")
+        )
+        looked = functional.scaled_dot_product_attention(turned(query), turned(key), value, mask)
+        looked = looked.permute(0, 2, 1, 3).reshape(BATCH, -1, D_MODEL)
+        x = x + part("linear", f"{block}.attention.project_output", looked)
+        wide = part("linear", f"{block}.widen", part("norm", f"{block}.norm_maps", x))
+        x = x + part("linear", f"{block}.narrow", functional.relu(wide))
+    return part("norm", "norm", x) @ weights["embedding.weight"].T
 
 
-def test_block_that_looks_at_a_source_agrees_with_pytorchs_decoder_layer() -> None:
-    block = make(looks_at_source=True)
-    tokens, source = draw(BATCH, LENGTH, D_MODEL), draw(BATCH, SOURCE_LEN, D_MODEL, seed=1)
-    mask = some_mask(LENGTH, SOURCE_LEN)
-    theirs = copied(nn.TransformerDecoderLayer(D_MODEL, HEADS, D_HIDDEN, 0.0, **THEIRS), block)
-    wanted = theirs(tokens, source, ~causal_mask(LENGTH), ~mask.repeat_interleave(HEADS, 0))
-    assert_close(block(tokens, None, source, mask, is_causal=True), wanted, **CLOSELY)
+# --- the model ----------------------------------------------------------------------------------
 
 
-def test_block_without_residual_connections_and_norms_is_its_parts_in_a_row() -> None:
-    block, tokens = make(residual=False, norm=False), draw(BATCH, LENGTH, D_MODEL)
-    wanted = block.narrow(block.widen(block.attention(tokens)).relu())
-    assert_close(block(tokens), wanted, **CLOSELY)
-    assert not any(isinstance(part, nn.LayerNorm) for part in block.modules())
+@pytest.mark.parametrize("context", [CONTEXT, LENGTH, 99])
+def test_logits_and_gradients_are_those_of_pytorchs_functions(context: int) -> None:
+    model, tokens = make(context), some_tokens()
+    assert_close(model(tokens), by_torch(model, tokens), **CLOSELY)
+    found = torch.autograd.grad(next_token_loss(model(tokens), tokens), model.embedding.weight)[0]
+    step = 1e-6 * draw(VOCAB, D_MODEL, seed=5)
+    slope = []
+    for sign in (1, -1):
+        with torch.no_grad():
+            model.embedding.weight += sign * step
+            slope.append(next_token_loss(by_torch(model, tokens), tokens))
+            model.embedding.weight -= sign * step
+    assert (found * step).sum() * 2 == pytest.approx((slope[0] - slope[1]).item(), rel=1e-6)
 
 
-def test_gradients_of_a_block_agree_with_differences() -> None:
-    block = make(looks_at_source=True)
-    source = draw(1, 3, D_MODEL, seed=1).requires_grad_()
-    tokens = draw(1, 2, D_MODEL).requires_grad_()
-    assert torch.autograd.gradcheck(
-        lambda tokens, source: block(tokens, None, source), (tokens, source)
-    )
+def test_no_token_sees_a_later_one_or_one_before_its_reach() -> None:
+    model, tokens = make(), some_tokens(25)
+    for place in range(25):
+        other = tokens.clone()
+        other[:, place] = (other[:, place] + 1) % VOCAB
+        changed = (model(other) - model(tokens)).abs().amax((0, 2)) > 0
+        seen_by = torch.arange(25) - place  # each block reaches CONTEXT - 1 tokens back
+        within = (seen_by >= 0) & (seen_by <= LAYERS * (CONTEXT - 1))
+        assert torch.equal(changed, within)
 
 
-def test_two_thirds_of_a_block_are_the_linear_maps_behind_the_attention() -> None:
-    block = Block(64, 4, 4 * 64)
-    matrices = {
-        name: weight.numel() for name, weight in block.named_parameters() if weight.ndim > 1
-    }
-    maps = sum(number for name, number in matrices.items() if name.startswith(("widen", "narrow")))
-    assert sum(matrices.values()) == 12 * 64**2
-    assert maps == 8 * 64**2
-    assert 0.65 < maps / count_parameters(block) < 2 / 3  # biases and norms besides
+def test_logits_depend_on_order_and_not_on_where_the_text_stands() -> None:
+    model, tokens = make(), some_tokens(25)
+    begun_later = model(tokens[:, 7:])[:, LAYERS * (CONTEXT - 1) :]
+    assert_close(begun_later, model(tokens)[:, 7 + LAYERS * (CONTEXT - 1) :], **CLOSELY)
+    swapped = tokens[:, [1, 0, *range(2, 25)]]
+    assert (model(swapped) - model(tokens))[:, 2].abs().max() > 0.01
 
 
-def translator() -> TransformerTranslator:
-    """Make a translator in float64, the same each time."""
+@pytest.mark.parametrize("parts", [[1] * 23, [4, 1, 1, 9, 8], [23], [2, 21]])
+@torch.no_grad()
+def test_cache_gives_the_same_logits_in_any_steps_beyond_the_context_too(parts: list[int]) -> None:
+    model, tokens = make(), some_tokens(23)
+    cache = model.new_cache()
+    found = [model(part, cache) for part in tokens.split(parts, 1)]
+    assert_close(torch.cat(found, 1), model(tokens), **CLOSELY)
+    assert [part.length for part in cache] == [23] * LAYERS
+
+
+def test_block_adds_two_parts_to_the_stream_and_nothing_else() -> None:
+    block, stream = Block(D_MODEL, HEADS, D_HIDDEN, CONTEXT), torch.randn(BATCH, LENGTH, D_MODEL)
+    with torch.no_grad():
+        for part in (block.attention.project_output, block.narrow):
+            part.weight.zero_()
+            part.bias.zero_()
+    assert_close(block(stream), stream, **EXACTLY)
+
+
+def test_parameters_are_counted_by_hand() -> None:
+    maps = 2 * 128 * 512 + 512 + 128
+    block = 4 * (128 * 128 + 128) + maps + 2 * 2 * 128
+    assert count_parameters(LanguageModel(512)) == 512 * 128 + 2 * block + 2 * 128 == 462_336
+
+
+def test_untrained_model_knows_nothing() -> None:
     torch.manual_seed(0)
-    encoder = AttentionEncoder(SOURCE_WORDS, SIZES)
-    return TransformerTranslator(encoder, TARGET_WORDS, SIZES).double().eval()
+    model, tokens = LanguageModel(512), torch.randint(512, (4, 64))
+    assert next_token_loss(model(tokens), tokens).item() == pytest.approx(math.log(512), abs=0.1)
 
 
-SOURCE = torch.tensor([[5, 9, 4, 3, EOS, PAD, PAD], [8, 3, 3, 7, 11, 6, EOS]])
-TARGET = torch.tensor([[BOS, 4, 6, 3, 9], [BOS, 10, 3, 5, 5]])
+def test_model_learns_a_text_that_repeats_and_goes_on_with_it() -> None:
+    torch.manual_seed(0)
+    model = LanguageModel(VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, context=8)
+    text = torch.arange(40) % 7
+    batches = [WindowBatch(text[at : at + 17].expand(4, -1)) for at in range(7)] * 20
+
+    def loss(model: LanguageModel, batch: WindowBatch) -> Tensor:
+        return next_token_loss(model(batch.tokens), batch.tokens)
+
+    history = train(model, batches, loss, 140, learning_rate=1e-2, progress=False)
+    assert history.losses[-1] < 0.1 < math.log(7) < history.losses[0]
+    assert write(model, text[None, :10], 30, temperature=0).tolist() == [text.tolist()]
 
 
-def test_stepping_gives_what_teacher_forcing_gives() -> None:
-    model = translator()
-    all_at_once, state = model(SOURCE, TARGET), model.start(SOURCE)
-    one_by_one = []
-    for token in TARGET.unbind(1):
-        logits, state = model.step(token, state)
-        one_by_one.append(logits)
-    assert_close(torch.stack(one_by_one, 1), all_at_once, **CLOSELY)
-    two, state = model.decode(TARGET[:, :2], model.start(SOURCE))
-    rest, _ = model.decode(TARGET[:, 2:], state)
-    assert_close(torch.cat([two, rest], 1), all_at_once, **CLOSELY)
+def test_sizes_that_make_no_sense_are_refused() -> None:
+    for name in ("vocab_size", "num_layers", "context"):
+        with pytest.raises(ValueError, match=f"{name}=0 must be positive"):
+            LanguageModel(**{"vocab_size": 5} | {name: 0})
+    with pytest.raises(ValueError, match="d_model=9 is not divisible by num_heads=2"):
+        LanguageModel(5, d_model=9, num_heads=2)
+    with pytest.raises(ValueError, match="odd, but a position turns pairs of numbers"):
+        LanguageModel(5, d_model=9, num_heads=3)(torch.tensor([[1]]))
 
 
-def test_no_word_sees_a_later_one() -> None:
-    model, changed = translator(), TARGET.clone()
-    changed[:, 3] = 12
-    before, after = model(SOURCE, TARGET), model(SOURCE, changed)
-    assert_close(after[:, :3], before[:, :3], rtol=0, atol=0)
-    assert (after[:, 3:] - before[:, 3:]).abs().amax(-1).min() > 1e-6
+# --- the loss -----------------------------------------------------------------------------------
 
 
-def test_padding_of_the_source_changes_nothing() -> None:
-    model = translator()
-    assert_close(model(SOURCE, TARGET)[:1], model(SOURCE[:1, :5], TARGET[:1]), **CLOSELY)
-    annotations, final, mask = model.encoder(SOURCE)
-    assert mask.tolist() == (SOURCE != PAD).tolist()
-    assert annotations[~mask].count_nonzero() == 0
-    assert_close(final[0], annotations[0, :5].mean(0), **CLOSELY)
+def test_loss_is_that_of_the_next_token_by_hand() -> None:
+    logits = torch.tensor([[[0.0, math.log(3)], [math.log(4), 0.0], [5.0, -5.0]]])
+    # token 1 has probability 3/4 after the first, token 0 has 4/5 after the second
+    expected = -(math.log(3 / 4) + math.log(4 / 5)) / 2
+    assert next_token_loss(logits, torch.tensor([[0, 1, 0]])).item() == pytest.approx(expected)
 
 
-def test_order_of_the_words_matters_by_their_positions() -> None:
-    encoder, turned = translator().encoder, SOURCE[1:, [1, 0, 2, 3, 4, 5, 6]]
-    annotations, moved = encoder(SOURCE[1:]).annotations, encoder(turned).annotations
-    assert (annotations[0, 0] - moved[0, 1]).abs().max() > 1e-3
+def test_only_who_knows_the_next_token_loses_nothing() -> None:
+    tokens = some_tokens()
+    knows = functional.one_hot(tokens.roll(-1, 1), VOCAB) * 100.0
+    copies = functional.one_hot(tokens, VOCAB) * 100.0
+    assert next_token_loss(knows, tokens) < 1e-6
+    assert next_token_loss(copies, tokens) > 50
 
 
-def test_greedy_decoding_and_a_beam_of_one_say_the_same() -> None:
-    model = translator()
-    written = greedy_decode(model, SOURCE, 6)
-    found = beam_search(model, SOURCE, 6, 1).tokens[:, 0]
-    for row, other in zip(written.tolist(), found.tolist(), strict=True):
-        ends = (EOS, PAD)
-        assert [word for word in row if word not in ends] == [w for w in other if w not in ends]
+def test_bits_a_character_by_hand() -> None:
+    # 3 tokens of 2 bits each, which are 12 characters
+    assert bits_per_character(2 * math.log(2), 3, 12) == pytest.approx(0.5)
 
 
-def test_every_weight_learns_and_padding_does_not() -> None:
-    model = translator().train()
-    target_output = torch.cat([TARGET[:, 1:], torch.tensor([[EOS], [EOS]])], 1)
-    sequence_loss(model(SOURCE, TARGET), target_output).backward()
-    still = {name for name, weight in model.named_parameters() if not weight.grad.any()}
-    # the bias of a key adds the same to all scores of a query
-    assert {name for name in still if not name.endswith("project_key.bias")} == set()
-    assert model.embedding.weight.grad[PAD].count_nonzero() == 0
+# --- the next token -----------------------------------------------------------------------------
+
+LAW = torch.tensor([0.1, 0.4, 0.3, 0.2], dtype=torch.float64)
 
 
-def test_sizes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="d_model=6 is not divisible by num_heads=4"):
-        Block(D_MODEL, 4, D_HIDDEN)
-    with pytest.raises(ValueError, match="outside the vocabulary of 17 words"):
-        translator().encoder(torch.tensor([[99, EOS]]))
-    with pytest.raises(ValueError, match="length"):
-        make()(draw(BATCH, LENGTH, D_MODEL), some_mask(LENGTH, LENGTH + 1))
+def test_most_probable_tokens_are_kept_by_hand() -> None:
+    assert_close(keep_top_k(LAW, 2), torch.tensor([0, 4, 3, 0]).double() / 7, **TIGHTLY)
+    assert_close(keep_top_k(LAW, 9), LAW, **TIGHTLY)
+    equal = torch.full((4,), 0.25)
+    assert_close(keep_top_k(equal, 1), torch.tensor([1.0, 0, 0, 0]), **EXACTLY)
 
 
-def test_attention_of_a_block_is_that_of_chapter_nine() -> None:
-    assert type(make().attention) is MultiHeadAttention
+@pytest.mark.parametrize(
+    ("top_p", "kept"), [(0.01, 1), (0.39, 1), (0.41, 2), (0.69, 2), (0.8, 3), (0.95, 4), (1, 4)]
+)
+def test_token_with_which_the_sum_is_reached_is_kept(top_p: float, kept: int) -> None:
+    found = keep_top_p(LAW, top_p)
+    assert_close(found, keep_top_k(LAW, kept), **TIGHTLY)
+
+
+def test_laws_of_many_are_those_of_each() -> None:
+    logits = draw(3, 2, 7)
+    for settings in ({"top_k": 3}, {"top_p": 0.7}, {"temperature": 0.3, "top_k": 4, "top_p": 0.5}):
+        found = next_token_law(logits, **settings)
+        each = [next_token_law(row, **settings) for row in logits.flatten(0, 1)]
+        assert_close(found.flatten(0, 1), torch.stack(each), **TIGHTLY)
+        assert_close(found.sum(-1), torch.ones(3, 2).double(), **TIGHTLY)
+
+
+def test_temperature_divides_logits_and_the_limit_is_the_greatest() -> None:
+    logits = LAW.log() + 3
+    assert_close(next_token_law(logits), LAW, **TIGHTLY)
+    assert_close(next_token_law(logits, 0.5), LAW**2 / (LAW**2).sum(), **TIGHTLY)
+    greedy = torch.tensor([0, 1, 0, 0]).double()
+    assert_close(next_token_law(logits, 0), greedy, **EXACTLY)
+    assert_close(next_token_law(logits, 1e-3), greedy, rtol=0, atol=1e-12)
+
+
+def test_top_p_counts_after_top_k_and_both_after_the_temperature() -> None:
+    # of the two that are kept the first has 4/7, and so more than half
+    assert next_token_law(LAW.log(), top_k=2, top_p=0.5).count_nonzero() == 1
+    assert next_token_law(LAW.log(), top_p=0.5).count_nonzero() == 2
+    assert next_token_law(LAW.log(), 0.5, top_p=0.5).count_nonzero() == 1  # 16/30 of the squares
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for name, value in {"temperature": -1, "top_k": 0}.items():
+        with pytest.raises(ValueError, match=f"{name}={value} must be positive"):
+            next_token_law(LAW, **{name: value})
+    for share in (0, 1.1):
+        with pytest.raises(ValueError, match=f"top_p={share} must be above 0 and at most 1"):
+            next_token_law(LAW, top_p=share)
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def test_greedy_text_is_that_of_reading_everything_again_each_time() -> None:
+    model, expected = make(), some_tokens(3)
+    for _ in range(17):
+        expected = torch.cat([expected, model(expected)[:, -1:].argmax(-1)], 1)
+    assert torch.equal(write(model, some_tokens(3), 17, temperature=0), expected)
+
+
+def test_tokens_are_drawn_from_their_law() -> None:
+    model, number = make(), 20_000
+    beginning = some_tokens(4)[:1]
+    settings = {"temperature": 2.0, "top_k": 5}
+    law = next_token_law(model(beginning)[0, -1], **settings)
+    generator = torch.Generator().manual_seed(0)
+    drawn = write(model, beginning.expand(number, -1), 1, **settings, generator=generator)[:, -1]
+    shares = drawn.bincount(minlength=VOCAB) / number
+    assert_close(shares.double(), law.detach(), rtol=0, atol=4 * 0.5 / number**0.5)
+    assert shares.count_nonzero() == 5
+
+
+def test_writing_is_the_same_from_a_seed_and_leaves_the_callers_dice_alone() -> None:
+    model, state = make(), torch.get_rng_state()
+    texts = [
+        write(model, some_tokens(), 20, generator=torch.Generator().manual_seed(seed))
+        for seed in (0, 0, 1)
+    ]
+    assert torch.equal(texts[0], texts[1])
+    assert not torch.equal(texts[0], texts[2])
+    assert torch.equal(texts[0][:, :LENGTH], some_tokens())
+    assert torch.equal(torch.get_rng_state(), state)
