@@ -10,6 +10,7 @@ from attn_course.trained import (
     copying,
     heads,
     heaps,
+    kneser_ney,
     minilm_heads,
     recall,
     two_readings,
@@ -26,7 +27,7 @@ def main() -> None:
     makers |= {"heads": heads.make, "captions": make_captions, "recall": recall.make}
     makers |= {"without_recurrence": without_recurrence.make, "heaps": heaps.make}
     makers |= {"two_readings": two_readings.make, "minilm_heads": minilm_heads.make}
-    makers |= {"closing": closing.make}
+    makers |= {"closing": closing.make, "kneser_ney": kneser_ney.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
@@ -34,7 +35,7 @@ def main() -> None:
         epilog=f"NAME is one of: {listed}; a hundred steps take 2 to 5 seconds on one core. Or it "
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
-        "minilm_heads, two seconds, or closing, about 10 minutes.",
+        "minilm_heads, two seconds, closing, about 10 minutes, or kneser_ney, half a minute.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names
