@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from tests.course.peers import rotary
+from tests.course.peers import rotary, whole_models
 from tests.course.peers.packages import (
     Pair,
     alibi,
@@ -41,6 +41,7 @@ PEERS = [
     Peer("transformers", "Gemma: 4 wide heads on 1 of keys", gemma),
     Peer("transformers", "Llama: turned by position, halves paired, causal", rotary.llama),
     Peer("transformers", "GPT-J: vectors turned by position", rotary.gptj),
+    Peer("transformers", "GPT-NeoX: a whole model of 3 blocks, ReLU", whole_models.gpt_neox),
     Peer("x-transformers", "heads of another width, padding", x_transformers),
     Peer("x-transformers", "the same, causal", lambda: x_transformers(causal=True)),
     Peer("x-transformers", "4 heads on 2 of keys", lambda: x_transformers(kv_heads=2)),
