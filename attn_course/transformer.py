@@ -112,12 +112,15 @@ class LanguageModel(nn.Module):
         num_layers: Number of blocks.
         context: The number of tokens that a token may attend to. A text may be longer: what a
             token attends to then moves along.
+        input_scale: Factor of the embedding where it enters the stream. The embedding has to be
+            small, or the first logits are large; with `d_model ** 0.5` its vectors are not lost
+            among what the first blocks add.
 
     Raises:
         ValueError: A size is not positive, or `d_model` not divisible by `num_heads`.
 
     Source: Radford et al. 2019, with the positions of Su et al. 2024; Press and Wolf 2017 (the tied
-    readout).
+    readout); Vaswani et al. 2017, section 3.4 (the scale).
     """
 
     def __init__(
@@ -128,12 +131,13 @@ class LanguageModel(nn.Module):
         d_hidden: int = 512,
         num_layers: int = 2,
         context: int = 128,
+        input_scale: float = 1.0,
     ) -> None:
         super().__init__()
         sizes = {"vocab_size": vocab_size, "num_layers": num_layers, "context": context}
         for name, size in sizes.items():
             require_positive(name, size)
-        self.context = context
+        self.context, self.input_scale = context, input_scale
         self.embedding = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.embedding.weight, std=INITIAL_SCALE)
         self.blocks = nn.ModuleList(
@@ -153,7 +157,7 @@ class LanguageModel(nn.Module):
             tokens: Numbers of tokens; with a cache, those that follow what has been read.
             cache: What `new_cache` made, one for each block.
         """
-        stream = self.embedding(tokens)
+        stream = self.input_scale * self.embedding(tokens)
         caches: Sequence[KeyValueCache | None] = [None] * len(self.blocks)
         for block, of_block in zip(self.blocks, cache or caches, strict=True):
             stream = block(stream, of_block)

@@ -4,7 +4,8 @@
 
 trains the three seeds of a recipe, measures them, and writes their record and the weights of the
 first seed. `python -m attn_course.trained` lists the recipes. The captioners of images are in the
-package `attn_course.trained.captions`; the modules `attn_course.trained.recall`,
+package `attn_course.trained.captions`, the model that writes in
+`attn_course.trained.writers`; the modules `attn_course.trained.recall`,
 `attn_course.trained.closing` and `attn_course.trained.without_recurrence` measure recurrence.
 """
 

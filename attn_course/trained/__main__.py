@@ -15,6 +15,8 @@ from attn_course.trained import (
     recall,
     two_readings,
     without_recurrence,
+    writers,
+    written,
 )
 from attn_course.trained.captions.make import make as make_captions
 from attn_course.trained.make import make
@@ -27,7 +29,8 @@ def main() -> None:
     makers |= {"heads": heads.make, "captions": make_captions, "recall": recall.make}
     makers |= {"without_recurrence": without_recurrence.make, "heaps": heaps.make}
     makers |= {"two_readings": two_readings.make, "minilm_heads": minilm_heads.make}
-    makers |= {"closing": closing.make, "kneser_ney": kneser_ney.make}
+    makers |= {"closing": closing.make, "writers": writers.make, "written": written.make}
+    makers |= {"kneser_ney": kneser_ney.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
@@ -35,7 +38,8 @@ def main() -> None:
         epilog=f"NAME is one of: {listed}; a hundred steps take 2 to 5 seconds on one core. Or it "
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
-        "minilm_heads, two seconds, closing, about 10 minutes, or kneser_ney, half a minute.",
+        "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
+        "about 10 minutes, or written, about 2.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

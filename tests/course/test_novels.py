@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from attn_course.data.novels import NUM_PIECES, novels, packing, pieces
 from attn_course.data.pieces import WORD, Pieces, join, learn_pieces
 from attn_course.data.windows import all_windows, drawn_windows
+from tests.sampling import left_to_proofs
 
 PARTS = ("training", "validation", "test")
 ALPHABET = "abc A,.\n'"
@@ -88,6 +89,7 @@ def test_each_piece_is_the_most_frequent_of_its_time() -> None:
         assert max(found, key=lambda piece: (found[piece], piece)) == learned[number]
 
 
+@left_to_proofs
 def test_stored_pieces_are_those_that_the_training_text_teaches() -> None:
     assert list(pieces().pieces) == learn_pieces(novels("training"), NUM_PIECES)
 

@@ -12,7 +12,15 @@ from attn_course.data.tokens import Vocabulary, batches
 from attn_course.data.translation import paper_sentence, sentence_pairs
 from attn_course.metrics import corpus_bleu
 from attn_course.seq2seq import Encoder
-from attn_course.trained import TrainedTranslator, heaps, load, minilm_heads, record, two_readings
+from attn_course.trained import (
+    TrainedTranslator,
+    heaps,
+    load,
+    minilm_heads,
+    record,
+    two_readings,
+    writers,
+)
 from attn_course.trained.make import training_pairs, translation_loss, vocabularies
 from attn_course.trained.measure import BUCKETS, error_rate_of, name_of, unseen_pairs
 from attn_course.trained.recipes import RECIPES, find_recipe, narrow_window
@@ -38,7 +46,7 @@ def test_every_recipe_has_a_record_made_by_it_with_all_its_seeds(name: str) -> N
 
 
 def test_nothing_is_kept_that_no_recipe_makes() -> None:
-    shipped = {*SHIPPED, *heaps.NAMES, *two_readings.READERS, minilm_heads.NAME}
+    shipped = {*SHIPPED, *heaps.NAMES, *two_readings.READERS, minilm_heads.NAME, writers.NAME}
     assert {file.stem for file in FOLDER.glob("*.safetensors")} == shipped
 
 

@@ -28,9 +28,9 @@ from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw
 BATCH, LENGTH, VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, CONTEXT = 2, 11, 13, 12, 3, 17, 2, 5
 
 
-def make(context: int = CONTEXT) -> LanguageModel:
+def make(context: int = CONTEXT, scale: float = 1.0) -> LanguageModel:
     """Make a model in float64 whose weights are all random, even the weights of its norms."""
-    model = LanguageModel(VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, context).double()
+    model = LanguageModel(VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, context, scale).double()
     with torch.no_grad():
         for number, weight in enumerate(model.parameters()):
             weight.copy_(draw(*weight.shape, seed=number) / 2)
@@ -64,7 +64,7 @@ def by_torch(model: LanguageModel, tokens: Tensor) -> Tensor:
 
     distance = torch.arange(tokens.shape[1])[:, None] - torch.arange(tokens.shape[1])
     mask = (distance >= 0) & (distance < model.context)
-    x = weights["embedding.weight"][tokens]
+    x = model.input_scale * weights["embedding.weight"][tokens]
     for block in (f"blocks.{i}" for i in range(LAYERS)):
         read = part("norm", f"{block}.norm_attention", x)
         query, key, value = (
@@ -84,9 +84,9 @@ def by_torch(model: LanguageModel, tokens: Tensor) -> Tensor:
 # --- the model ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("context", [CONTEXT, LENGTH, 99])
-def test_logits_and_gradients_are_those_of_pytorchs_functions(context: int) -> None:
-    model, tokens = make(context), some_tokens()
+@pytest.mark.parametrize(("context", "scale"), [(CONTEXT, 1.0), (LENGTH, 3.0), (99, 1.0)])
+def test_logits_and_gradients_are_those_of_pytorchs_functions(context: int, scale: float) -> None:
+    model, tokens = make(context, scale), some_tokens()
     assert_close(model(tokens), by_torch(model, tokens), **CLOSELY)
     found = torch.autograd.grad(next_token_loss(model(tokens), tokens), model.embedding.weight)[0]
     step = 1e-6 * draw(VOCAB, D_MODEL, seed=5)
