@@ -195,3 +195,11 @@ def test_mistake_of_one_row_is_told_only_if_no_other_row_denies_it(lengths, does
     exercise = Exercise("f", lambda number: number.sum(), checks, mistakes=(known,))
     hint = grade(exercise, LocalSubmission(halves_and(lambda number: number.sum() + 3)), None).hint
     assert (hint or "").startswith(SAID) is is_said
+
+
+def test_length_of_an_axis_and_of_a_number_is_said_to_be_either():
+    message = (
+        "The size of tensor a (3) must match the size of tensor b (7) at non-singleton dimension 0"
+    )
+    inputs = {"query": torch.zeros(3, 5), "num_heads": 3, "causal": True}
+    assert "3 (`query.shape[-2]` or `num_heads`) and 7;" in explain("RuntimeError", message, inputs)

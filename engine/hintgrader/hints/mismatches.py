@@ -10,7 +10,7 @@ from torch import Tensor
 from hintgrader.worker.plain import Inputs
 
 Said = str | None
-MOST_NAMED = 3  # axes of one length
+MOST_NAMED = 3  # axes of one length, and numbers
 _BITS = {"float": "32", "double": "64", "half": "16"}
 
 
@@ -154,9 +154,9 @@ def _named(inputs: Inputs, shape: tuple[int, ...]) -> list[str]:
 
 
 def _axes_as_long(inputs: Inputs, length: int) -> str:
-    """The axes of inputs that are so long, in words; none if there are many."""
+    """All of the inputs that it may come from, as nobody knows which; nothing if there are many."""
     named = [*_of_this_length(inputs, length)]
-    return ", ".join(named) if length != 1 and len(named) <= MOST_NAMED else ""
+    return " or ".join(named) if length != 1 and len(named) <= MOST_NAMED else ""
 
 
 def _of_this_length(inputs: Inputs, length: int) -> Iterator[str]:
@@ -165,6 +165,8 @@ def _of_this_length(inputs: Inputs, length: int) -> Iterator[str]:
             for axis, size in enumerate(value.shape, start=-value.ndim):
                 if size == length:
                     yield f"`{name}.shape[{axis}]`"
+        elif isinstance(value, int) and value == length:
+            yield f"`{name}`"
 
 
 def _listed(inputs: Inputs) -> str:
