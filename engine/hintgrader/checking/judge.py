@@ -117,7 +117,7 @@ def _compare(case: Case, submission: Submission) -> tuple[Fault | None, Outcome 
             return failed, None
         if reason := difference(outcome.output, plain.output, exact, case.check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
-            if _may_be_none(case.reference):
+            if NONE in reason and _may_be_none(case.reference):
                 reason = reason.replace(NONE, "None")
             is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
             given = as_number(outcome.output) if is_number else outcome.output

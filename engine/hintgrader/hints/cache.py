@@ -2,22 +2,27 @@
 for: most wrong answers differ from a student's at the first draw.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, overload
 
-from hintgrader.checking.case import Case, draw_cases
-from hintgrader.checking.findings import Finding
+from torch import Tensor
+
+from hintgrader.checking.case import Case, Place, draw_cases
+from hintgrader.checking.findings import Finding, Findings
 from hintgrader.checking.judge import examine_one
+from hintgrader.checking.own_answer import OwnAnswer
 from hintgrader.exercise.definition import Exercise
 from hintgrader.exercise.wrong_answers import Answer
+from hintgrader.hints.recognised import by_place
+from hintgrader.hints.same_mistake import TOLERANCE, alike, alike_at, alike_but_for_words
+from hintgrader.values.equality import same
 from hintgrader.worker.instruments import Count
-from hintgrader.worker.submission import LocalSubmission
 
 # What a trial costs besides its operations, in operations, and how many numbers are made, or
 # multiplied, in the time of one: measured at all draws of sixty exercises.
-A_TRIAL, MADE, MULTIPLIED = 500, 10_000, 1_000_000
+A_TRIAL, MADE, MULTIPLIED = 500, 2_000, 50_000
 
 
 class Exhausted(Exception):
@@ -71,6 +76,55 @@ class FindingsCache(Sequence["RowCache"]):
     def __len__(self) -> int:
         return len(self._rows)
 
+    def agrees(self, findings: Findings) -> bool:
+        """True if it gives the same evidence at all checks; likely differences are asked first."""
+        mine = by_place(findings)
+        if any(one.late for one in mine.values()) or any(c.slow for c in self.exercise.checks):
+            return all(map(alike, findings, self))
+        there = (place for place in self._by_work if place in mine)
+        if not all(self.agrees_at(place, mine[place]) for place in there):
+            return False
+        return not self.errs_elsewhere(mine)
+
+    def agrees_at(self, place: Place, mine: Finding) -> bool:
+        """True if it gives the same evidence at one draw."""
+        theirs = self[place[0]].at(place[1])
+        return theirs is not None and alike_at(mine, theirs)
+
+    def agrees_from(self, place: Place, findings: Findings, but_for_words: bool = False) -> bool:
+        """Likewise, for an answer of which little is hoped: one call at this place shows most.
+
+        Numbers that are not the student's are held against nothing else.
+        """
+        mine, check = by_place(findings)[place], self.exercise.checks[place[0]]
+        if isinstance(mine.evidence, Tensor) and not (check.invariant or check.gradient):
+            case = draw_cases(self.exercise, check, self.secret)[place[1]]
+            self.effort.spend(_work(case))
+            if not same(mine.evidence, OwnAnswer(self.answer).call(case.given).output, TOLERANCE):
+                return False
+        if not self.agrees_at(place, mine):
+            return False
+        if but_for_words:
+            return all(map(alike_but_for_words, findings, self))
+        return self.agrees(findings)
+
+    def errs_elsewhere(self, places: Collection[Place], hastily: bool = False) -> bool:
+        """True if it errs at any other place; `hastily` looks only where that is quickly seen."""
+        others = [place for place in self._by_work if place not in places]
+        tried = others[: len(others) // 2] if hastily else others
+        return any(self[row].at(draw) for row, draw in tried)
+
+    @cached_property
+    def _by_work(self) -> list[Place]:
+        """All draws of what is not slow, from the least work to the most."""
+        work = {
+            (row, draw): _work(case)
+            for row, check in enumerate(self.exercise.checks)
+            for draw, case in enumerate(draw_cases(self.exercise, check, self.secret))
+            if not check.slow
+        }
+        return sorted(work, key=work.__getitem__)
+
 
 class RowCache(Sequence[Finding]):
     """The findings at one check; a slow one is not tried after one that has failed."""
@@ -115,7 +169,7 @@ class RowCache(Sequence[Finding]):
 
 @lru_cache(maxsize=32768)  # all mistakes of a problem set at all draws, and its pairs at one
 def _find(case: Case, answer: Answer) -> Finding | None:
-    return examine_one(case, LocalSubmission(answer, may_use=None))
+    return examine_one(case, OwnAnswer(answer))
 
 
 @lru_cache(maxsize=2048)
@@ -124,5 +178,5 @@ def _work(case: Case) -> float:
     if case.check.slow:  # those who train are recognised by their evidence
         return 0
     with Count() as count:
-        examine_one(case, LocalSubmission(case.reference, may_use=None))
+        examine_one(case, OwnAnswer(case.reference))
     return A_TRIAL + count.number + count.made / MADE + count.products / MULTIPLIED

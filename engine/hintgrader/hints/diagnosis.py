@@ -9,6 +9,7 @@ from contextlib import nullcontext, suppress
 
 from hintgrader.checking.case import Axes, axes_of
 from hintgrader.checking.findings import Findings
+from hintgrader.checking.own_answer import many_own_answers
 from hintgrader.checking.probes import OTHER_NUMBERS
 from hintgrader.exercise.definition import Exercise
 from hintgrader.exercise.mistakes import Mistake
@@ -26,7 +27,6 @@ from hintgrader.hints.recognised import (
 )
 from hintgrader.hints.same_mistake import (
     alike,
-    alike_at,
     alike_but_for_words,
     differ,
     one_number_alone,
@@ -53,6 +53,14 @@ def recognise(
         return None
     if declared := by_evidence(exercise, findings):
         return declared
+    with many_own_answers():
+        return _compared(exercise, findings, secret, thorough)
+
+
+def _compared(
+    exercise: Exercise, findings: Findings, secret: str | None, thorough: bool
+) -> Recognised | None:
+    """The known mistake that agrees, of those that are made to be compared."""
     effort = Effort(MOST_WORK)
     made = [
         (mistake, FindingsCache(exercise, answer, secret, effort))
@@ -67,7 +75,7 @@ def recognise(
             return Recognised(same_throughout)
         if together := misjudging_together(exercise, findings, secret):
             return together
-        known = choose(findings, made, repeats, axes_of(exercise, secret))
+        known = choose(findings, made, repeats, axes_of(exercise, secret), throughout=False)
         if known and known.row is None:
             return known
         if form and not form.others:
@@ -106,7 +114,11 @@ def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
 
 
 def choose(
-    findings: Findings, made: Made, repeats: Set[int] = frozenset(), axes: Axes | None = None
+    findings: Findings,
+    made: Made,
+    repeats: Set[int] = frozenset(),
+    axes: Axes | None = None,
+    throughout: bool = True,
 ) -> Recognised | None:
     """The mistake that agrees with the findings, out of those whose own findings are known.
 
@@ -122,12 +134,13 @@ def choose(
         made: The mistakes with their findings.
         repeats: The indices of checks that draw what another one draws.
         axes: How many axes there are at each draw, if any number may stand in front.
+        throughout: Whether one may agree at all checks; False where that has been tried.
     """
     first = _first(findings)
     if first is None:
         return None
     made = [(mistake, theirs) for mistake, theirs in made if _may_be_said(mistake, findings)]
-    for mistake, theirs in made:
+    for mistake, theirs in made if throughout else ():
         if all(map(alike, findings, theirs)):
             return Recognised(mistake)
     if any(map(tells, (one for found in findings for one in found))):
@@ -157,15 +170,12 @@ def _same_throughout(
 
     Nearly all others differ where the answer was first found wrong, and are tried there alone.
     """
-    row = _first(findings)
-    if row is None or exercise.checks[row].slow:  # one draw of it takes as long as all
-        return None
-    first = findings[row][0]
+    row = next(index for index, found in enumerate(findings) if found)
+    place, first = (row, findings[row][0].draw), findings[row][0]
+    slow = exercise.checks[row].slow  # one draw of it takes as long as all
     for mistake, theirs in made:
-        there = theirs[row].at(first.draw)
-        if there is None or not alike_at(first, there) or not _may_be_said(mistake, findings):
-            continue
-        if all(map(alike, findings, theirs)):
+        there = _may_be_said(mistake, findings) and (slow or theirs.agrees_at(place, first))
+        if there and theirs.agrees(findings):
             return mistake
     return None
 

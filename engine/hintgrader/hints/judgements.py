@@ -3,6 +3,7 @@
 A law that looks at verdicts has for its evidence a list with the name of what was misjudged.
 """
 
+from collections.abc import Collection
 from itertools import combinations
 from typing import NamedTuple
 
@@ -11,12 +12,12 @@ from hintgrader.checking.findings import Finding, Findings
 from hintgrader.exercise.definition import Exercise
 from hintgrader.exercise.mistakes import Mistake
 from hintgrader.hints.cache import Effort, Exhausted, FindingsCache
-from hintgrader.hints.recognised import Recognised, by_place, places
-from hintgrader.hints.same_mistake import alike_at
+from hintgrader.hints.recognised import Recognised, by_place
+from hintgrader.hints.same_mistake import alike_at, is_verdict
 
 MOST = 4  # mistakes in one answer
-# In operations of torch: a mistake has to be tried on all that is judged, which is light work.
-MOST_WORK = 3_000_000
+# In operations of torch, of its own: a mistake has to be tried on most of what is judged.
+MOST_WORK = 1_000_000
 
 
 def misjudging_together(
@@ -29,59 +30,74 @@ def misjudging_together(
     """
     mine = by_place(findings)
     wrong = {place for place, found in mine.items() if not found.raised}
-    if not any(_is_verdict(mine[place]) for place in wrong):
+    if not any(is_verdict(mine[place]) for place in wrong):
         return None
     try:
         shares = _largest(_shares(exercise, mine, secret))
+        for number in range(1, MOST + 1):
+            fitting = (one for one in combinations(shares, number) if _fit_together(one, wrong))
+            covers = [several for several in fitting if all(one.is_all for one in several)]
+            if covers:
+                hints = {frozenset(one.mistake.hint for one in several) for several in covers}
+                return _named(covers[0], findings) if len(hints) == 1 else None
     except Exhausted:
         return None
-    for number in range(1, MOST + 1):
-        covers = [one for one in combinations(shares, number) if _fit_together(one, wrong)]
-        if covers:
-            return _named(covers[0], findings) if len(covers) == 1 else None
     return None
 
 
 class _Share(NamedTuple):
-    """The draws that a mistake misjudges."""
+    """The draws that a mistake misjudges, of those that the answer does.
+
+    Args:
+        places: The draws.
+        mistake: Whose they are.
+        findings: Its findings; None if it is known by its evidence.
+    """
 
     places: frozenset[Place]
     mistake: Mistake
+    findings: FindingsCache | None = None
+    mine: Collection[Place] = ()
 
-
-def _is_verdict(found: Finding) -> bool:
-    one = found.evidence
-    return isinstance(one, list) and len(one) == 1 and isinstance(one[0], str)
+    @property
+    def is_all(self) -> bool:
+        """True if it misjudges nothing else, which takes long to find out."""
+        return self.findings is None or not self.findings.errs_elsewhere(self.mine)
 
 
 def _shares(exercise: Exercise, mine: dict[Place, Finding], secret: str | None) -> list[_Share]:
-    """The share of each mistake that misjudges nothing beside the answer's; one for each hint."""
-    found, effort = dict[str, _Share](), Effort(MOST_WORK)
+    """The share of each mistake that seems to misjudge nothing else."""
+    found, effort = list[_Share](), Effort(MOST_WORK)
     for mistake in exercise.mistakes:
         if mistake.evidence is not None:
             signed = {place for place, one in mine.items() if one.evidence == mistake.evidence}
-            found |= {mistake.hint: _Share(frozenset(signed), mistake)} if signed else {}
+            found += [_Share(frozenset(signed), mistake)] if signed else []
             continue
         for answer in (mistake.answer, *mistake.also):
             theirs = FindingsCache(exercise, answer, secret, effort)
-            if mistake.hint not in found and (here := _common(mine, theirs)):
-                found[mistake.hint] = _Share(here, mistake)
-    return [*found.values()]
+            if here := _common(mine, theirs):
+                found.append(_Share(here, mistake, theirs, mine))
+    return found
 
 
 def _common(mine: dict[Place, Finding], theirs: FindingsCache) -> frozenset[Place]:
-    """All that the one misjudges; nothing if it misjudges anything else, or anything otherwise."""
+    """What both misjudge; nothing if it judges otherwise there, or errs where that is soon seen."""
+    if theirs.errs_elsewhere(mine, hastily=True):
+        return frozenset()
     here = {(row, draw): theirs[row].at(draw) for row, draw in mine}  # few, which tell the most
     wrong = {place: one for place, one in here.items() if one}
     if not all(alike_at(mine[place], one) for place, one in wrong.items()):
         return frozenset()
-    alone = wrong and all(place in mine for place, _ in places(theirs))
-    return frozenset(wrong) if alone else frozenset()
+    return frozenset(wrong)
 
 
 def _largest(shares: list[_Share]) -> list[_Share]:
     """Without those whose part is in another's: they are told by less."""
-    return [one for one in shares if not any(one.places < other.places for other in shares)]
+    return [one for one in shares if not any(_is_in(one, other) for other in shares)]
+
+
+def _is_in(one: _Share, other: _Share) -> bool:
+    return one.places < other.places and other.is_all
 
 
 def _fit_together(several: tuple[_Share, ...], wrong: set[Place]) -> bool:

@@ -67,6 +67,12 @@ def is_word(found: Finding) -> bool:
     return isinstance(found.evidence, str)
 
 
+def is_verdict(found: Finding) -> bool:
+    """True if it is the name of what was misjudged."""
+    one = found.evidence
+    return isinstance(one, list) and len(one) == 1 and isinstance(one[0], str)
+
+
 def tells(found: Finding) -> bool:
     """True if there are numbers only, all of them finite."""
     return share_of_numbers(found.evidence) == 1

@@ -23,7 +23,6 @@ from hintgrader.exercise.mutation.call import with_others
 from hintgrader.exercise.mutation.value import AXES, Change, changes
 from hintgrader.exercise.wrong_answers import Altered, Answer, given, leafwise, mistaking, then
 from hintgrader.hints.cache import Effort, FindingsCache
-from hintgrader.hints.same_mistake import alike, alike_at
 from hintgrader.values.equality import rounded_numbers, share_of_numbers
 from hintgrader.worker.plain import Inputs, Plain, map_leaves
 from hintgrader.worker.submission import LocalSubmission
@@ -70,8 +69,7 @@ def slip_of(
     row, first = places[0]
     for slip in (*slips_of(exercise), *_times_a_number(exercise, first)):
         theirs = FindingsCache(exercise, slip.answer, secret, effort)
-        there = theirs[row].at(first.draw)
-        if there is not None and alike_at(first, there) and all(map(alike, findings, theirs)):
+        if theirs.agrees_from((row, first.draw), findings):
             return slip
     return None
 

@@ -13,7 +13,7 @@ from hintgrader.exercise.mistakes import Mistake
 from hintgrader.exercise.wrong_answers import Altered, Answer
 from hintgrader.hints.cache import Effort, Exhausted, FindingsCache
 from hintgrader.hints.recognised import Recognised
-from hintgrader.hints.same_mistake import alike_at, alike_but_for_words, is_word
+from hintgrader.hints.same_mistake import is_verdict, is_word
 
 
 def both_of_two(
@@ -23,7 +23,8 @@ def both_of_two(
 
     The first draws that were found wrong in numbers are asked first, since most pairs differ there.
     """
-    shown = [(row, one) for row, found in enumerate(findings) for one in found if not is_word(one)]
+    every = ((row, one) for row, found in enumerate(findings) for one in found)
+    shown = [(row, one) for row, one in every if not (is_word(one) or is_verdict(one))]
     if not shown or exercise.checks[shown[0][0]].slow:
         return None
     row, first = shown[0]
@@ -31,10 +32,7 @@ def both_of_two(
     with suppress(Exhausted):
         for mistake, other, answer in _pairs(exercise):
             theirs = FindingsCache(exercise, answer, secret, effort)
-            one = theirs[row].at(first.draw)
-            if one is None or not alike_at(first, one):
-                continue
-            if all(map(alike_but_for_words, findings, theirs)):
+            if theirs.agrees_from((row, first.draw), findings, but_for_words=True):
                 found.append((mistake, other))
     hints = {frozenset((mistake.hint, other.hint)) for mistake, other in found}
     return Recognised(found[0][1], second=found[0][0]) if len(hints) == 1 else None

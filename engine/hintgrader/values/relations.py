@@ -1,6 +1,8 @@
 """Relations of wrong numbers to the right ones, where one relation holds for all of them."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from torch import Tensor
 
@@ -17,6 +19,17 @@ _EACH: dict[str, Callable[[Tensor], Tensor]] = {
 _AXES = {-1: "the last axis", -2: "the last axis but one", -3: "the last axis but two"}
 _LINES = {-1: "row", -2: "column"}
 _FEWEST = 3  # numbers of a line that agree by more than chance
+_LOOKED_FOR = ContextVar("_LOOKED_FOR", default=True)
+
+
+@contextmanager
+def unrelated() -> Iterator[None]:
+    """Look for no relations inside the `with` block, where nobody reads what is found."""
+    token = _LOOKED_FOR.set(False)
+    try:
+        yield
+    finally:
+        _LOOKED_FOR.reset(token)
 
 
 def relation(got: Tensor, exact: Tensor) -> str:
@@ -26,6 +39,8 @@ def relation(got: Tensor, exact: Tensor) -> str:
         got: An answer's numbers, which are not the right ones.
         exact: The right ones, floating-point numbers of the same shape and dtype.
     """
+    if not _LOOKED_FOR.get():
+        return ""
     if not got.any():
         return "all your numbers are 0" if got.numel() > 1 else ""
     if same(-got, exact):

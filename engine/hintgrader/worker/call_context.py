@@ -40,17 +40,22 @@ def seeded(seed: int) -> Iterator[None]:
     """Seed all random numbers for a call, and restore their states afterwards."""
     of_python, of_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - old or not
     with torch.random.fork_rng():
-        # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes,
-        # in most of the time of a call
-        set_seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
-        set_seed(seed)
-        random.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002
+        seed_all(seed)
         try:
             yield
         finally:
             random.setstate(of_python)
             np.random.set_state(of_numpy)  # noqa: NPY002
+
+
+def seed_all(seed: int) -> None:
+    """Seed the random numbers of Python, numpy and torch."""
+    # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes, in
+    # most of the time of a call
+    set_seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
+    set_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
 
 
 def _seed_processor(seed: int) -> None:

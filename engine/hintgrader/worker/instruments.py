@@ -128,7 +128,8 @@ class Count(Instrument):
 
     def _note(self, func: Any, args: Any, made: Any) -> None:
         self.number += 1
-        self.made += sum(tensor.numel() for tensor in filter(torch.is_tensor, tree_leaves(made)))
+        leaves = [made] if isinstance(made, Tensor) else tree_leaves(made)  # which takes longer
+        self.made += sum(tensor.numel() for tensor in filter(torch.is_tensor, leaves))
         if (factor := PRODUCTS.get(func.overloadpacket.__name__)) is not None:
             self.products += made.numel() * args[factor].shape[-1]
 

@@ -4,8 +4,8 @@ Everything that the grader knows of an answer it knows from an `Outcome`. A subm
 another process only has to turn the same requests into the same outcomes.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -115,9 +115,7 @@ class LocalSubmission:
         borrowed = list(self._unwatched)
         try:
             with (
-                course_values(),
-                silenced(),
-                seeded(seed),
+                self._guarded(seed),
                 time_limited(seconds or CALL_SECONDS),
                 self._watched(borrowed) as watch,
             ):
@@ -166,10 +164,20 @@ class LocalSubmission:
         """The arguments that its own loops overwrite, as its source shows."""
         return overwritten(self.function)
 
+    def _guarded(self, seed: int) -> AbstractContextManager[Any]:
+        return guarded(seed)
+
     def _watched(self, borrowed: list[str]) -> AbstractContextManager[Watch | None]:
         if self.may_use is None:
             return nullcontext()
         return watched(self.avoid, self.may_use, self.packages, borrowed)
+
+
+@contextmanager
+def guarded(seed: int = 0) -> Iterator[None]:
+    """Inside the `with` block all switches and seeds are the grader's, and nothing is printed."""
+    with course_values(), silenced(), seeded(seed):
+        yield
 
 
 def copy_of(value: Input, requires_grad: bool = False) -> Any:
