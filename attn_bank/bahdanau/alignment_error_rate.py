@@ -336,12 +336,16 @@ def _first(sure: Tensor) -> Tensor:
     return sure & (sure.cumsum(-1) == 1)
 
 
-@mistake(computes=given(reference, sure=_first))
+def _find_the_first(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+    return _rate(_links(weights, target_mask), _first(sure), sure | possible)
+
+
+@mistake(slip=True, computes=given(reference, sure=_first), also=(_find_the_first,))
 def takes_one_sure_link_of_a_word():
     """of several sure links of one word you count the first; each is one of S"""
 
 
-@mistake
+@mistake(slip=True)
 def counts_words_with_a_sure_link(weights, sure, possible, target_mask):
     """you divide by |A| and the number of words that have a sure link; |S| counts the links, of
     which a word may have several"""

@@ -37,14 +37,14 @@ def changes_nothing(query, key, value):
     return _attend(query, key, value, width=query.shape[-1], dim=-1)
 
 
-@mistake(right="the root is right")
+@mistake(right="the root is right", slip=0.5)
 def mends_the_scale_only(query, key, value):
     """the softmax still runs along the last axis, where the queries lie now: the keys are the rows
     of `key.mT @ query`"""
     return _attend(query, key, value, dim=-1)
 
 
-@mistake(right="the axis is right")
+@mistake(right="the axis is right", slip=0.5)
 def mends_the_axis_only(query, key, value):
     """you still take the root of the number of queries, which are the columns now; the features are
     on axis -2"""

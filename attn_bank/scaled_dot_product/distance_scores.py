@@ -93,13 +93,13 @@ def copies_the_print(query, key):
     return _scores(query, key, _squares(query) / 2, -_lengths(key) / 2)
 
 
-@mistake(ending=_RIGHT, right="one slip is put right, the sign")
+@mistake(ending=_RIGHT, right="one slip is put right, the sign", slip=0.5)
 def mends_the_sign_only(query, key):
     """the length of the key still lacks its square"""
     return _scores(query, key, -_squares(query) / 2, -_lengths(key) / 2)
 
 
-@mistake(ending=_RIGHT, right="one slip is put right, the square")
+@mistake(ending=_RIGHT, right="one slip is put right, the square", slip=0.5)
 def mends_the_square_only(query, key):
     """the term of the query still has the wrong sign, so that a query far from everything seems
     close"""

@@ -62,7 +62,7 @@ def changes_nothing(tokens, length):
     return _ask(tokens[:, -1], tokens, _everything(tokens))
 
 
-@mistake(right="the query is right")
+@mistake(right="the query is right", slip=0.5)
 def mends_the_query_only(tokens, length):
     """padding still takes weight: a key of zeros has the score 0, and `exp(0)` is 1. Fill the
     scores of the padding with minus infinity"""
@@ -73,7 +73,7 @@ def _ask_at_the_longest(tokens: Tensor, length: Tensor) -> Tensor:
     return _ask(tokens[:, length.max() - 1], tokens, _real(tokens, length))
 
 
-@mistake(also=(_ask_at_the_longest,), right="the mask is right")
+@mistake(also=(_ask_at_the_longest,), right="the mask is right", slip=0.5)
 def mends_the_mask_only(tokens, length):
     """in a sentence shorter than others you ask with padding, which asks nothing: each has its last
     word at the place `length - 1` of its own"""

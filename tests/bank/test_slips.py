@@ -78,6 +78,40 @@ def test_slips_are_not_looked_for_where_nothing_but_words_was_found():
 
 
 @pytest.mark.parametrize(
+    ("part", "one_left"),
+    [
+        ("summarise", "mends_the_query_only"),
+        ("summarise", "mends_the_mask_only"),
+        ("attend_in_columns", "mends_the_scale_only"),
+        ("attend_in_columns", "mends_the_axis_only"),
+        ("distance_scores", "mends_the_sign_only"),
+        ("distance_scores", "mends_the_square_only"),
+    ],
+)
+def test_of_two_faults_to_be_found_one_is_half_of_the_work(part, one_left):
+    spec = find_exercise(f"07_scaled_dot_product/{part}")
+    answer = next(one.answer for one in spec.mistakes if one.name == one_left)
+    score = grade(spec, LocalSubmission(answer), None)
+    assert (score.mistake, float(score)) == (one_left, spec.points / 2)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "omission"),
+    [
+        ("03_seq2seq/copy_accuracy", "leaves_out_empty_sentences"),
+        ("04_bahdanau/alignment_error_rate", "takes_one_sure_link_of_a_word"),
+        ("04_bahdanau/alignment_error_rate", "counts_words_with_a_sure_link"),
+    ],
+)
+def test_one_omission_that_every_row_shows_costs_once(exercise, omission):
+    spec = find_exercise(exercise)
+    known = next(one for one in spec.mistakes if one.name == omission)
+    for answer in (known.answer, *known.also):
+        score = grade(spec, LocalSubmission(answer), None)
+        assert (score.mistake, float(score)) == (omission, 3)
+
+
+@pytest.mark.parametrize(
     ("exercise", "leak"),
     [
         ("01_retrieval/lookup_with_default", "forgets_the_mask"),

@@ -55,7 +55,7 @@ def faults_of_mistake(
         if float(score) >= exercise.points:
             yield f"{mistake.name} earns every point"
         return
-    at_least = score.of - cost_of_a_slip(exercise) if mistake.is_light else 0
+    at_least = score.of - cost_of_a_slip(exercise, mistake) if mistake.is_light else 0
     if not by_luck and float(score) != (declared := max(mistake.points, at_least)):
         yield f"{mistake.name} earns {score:g}, and by its points {declared:g}"
 

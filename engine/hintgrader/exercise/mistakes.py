@@ -26,7 +26,8 @@ class Mistake:
         slip: Whether an answer with it is right but for a slip of the hand or of the form, which
             costs the same small share in every exercise, see
             `hintgrader.hints.cost_of_a_slip`; None if its bank does not say: it does just where
-            something is `right`.
+            something is `right`. A number is another share that it costs at most: a half, where a
+            part asks for two faults of a given program, and one of them is left.
     """
 
     answer: Callable[..., Plain]
@@ -36,7 +37,7 @@ class Mistake:
     also: tuple[Callable[..., Plain], ...] = ()
     shows: Callable[[Plain], bool] | None = None
     right: str = ""
-    slip: bool | None = None
+    slip: bool | float | None = None
 
     @property
     def name(self) -> str:
@@ -45,7 +46,7 @@ class Mistake:
     @property
     def is_light(self) -> bool:
         """True if an answer with this mistake and no other is right but for one thing."""
-        return bool(self.right) if self.slip is None else self.slip
+        return bool(self.right) if self.slip is None else bool(self.slip)
 
     @property
     def whole_hint(self) -> str:
@@ -87,7 +88,7 @@ class Mistakes:
         computes: Callable[..., Plain] | None = None,
         also: tuple[Callable[..., Plain], ...] = (),
         right: str = "",
-        slip: bool | None = None,
+        slip: bool | float | None = None,
     ) -> Callable[..., Any]:
         """Collect the function below: with `@mistake` alone, it earns nothing.
 
@@ -102,8 +103,8 @@ class Mistakes:
                 below has neither parameters nor a body, and lends it a name and a hint.
             also: Other answers with the same mistake, see `Mistake`.
             right: What is right beside the mistake, see `Mistake`.
-            slip: Whether it costs no more than a slip, see `Mistake`; None if it does just where
-                something is `right`.
+            slip: Whether it costs no more than a slip, or which share, see `Mistake`; None if it
+                does just where something is `right`.
 
         Raises:
             ValueError: There is no docstring, another mistake has this name, or there are

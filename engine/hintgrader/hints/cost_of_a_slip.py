@@ -2,21 +2,27 @@
 
 Many a slip spoils every row: a product that takes two axes only, a table of float32, a range that
 ends one too soon. What such an answer lacks is one thing, however many rows ask for it.
+
+Where the task is to find two faults of a given program, to find one is half of the work, though
+what is left may be as small as a slip: a mistake of the bank can say that it costs another share.
 """
 
 import math
 from collections.abc import Sequence
 
 from hintgrader.exercise.definition import Exercise
+from hintgrader.exercise.mistakes import Mistake
 from hintgrader.hints.problems import UNTRIED
 from hintgrader.hints.recognised import Recognised
 
 SHARE = 0.25  # of the points, rounded up to quarters of a point
 
 
-def cost_of_a_slip(exercise: Exercise) -> float:
-    """The most that one slip may cost."""
-    return math.ceil(4 * SHARE * exercise.points) / 4
+def cost_of_a_slip(exercise: Exercise, mistake: Mistake | None = None) -> float:
+    """The most that one slip may cost; of a mistake that says so, the share that it names."""
+    said = mistake.slip if mistake else None
+    share = said if isinstance(said, float) else SHARE
+    return math.ceil(4 * share * exercise.points) / 4
 
 
 def is_one_slip(known: Recognised | None) -> bool:
@@ -33,7 +39,9 @@ def kept(
     exercise: Exercise, problems: Sequence[str | None], known: Recognised | None
 ) -> list[float]:
     """The points that each row keeps in spite of its problem."""
-    left = cost_of_a_slip(exercise) if is_one_slip(known) else math.inf
+    left = math.inf
+    if known and is_one_slip(known):
+        left = cost_of_a_slip(exercise, known.mistake)
     found = []
     for check, problem in zip(exercise.checks, problems, strict=True):
         paid = check.points if problem == UNTRIED else min(check.points, left) if problem else 0
