@@ -263,6 +263,13 @@ def takes_the_first_length_for_all():
     own"""
 
 
+@mistake(points=3)
+def looks_at_padding_where_nothing_else_is(scores, source_len):
+    """a source without tokens gets the softmax of its padding in yours; all its weights are 0"""
+    padding = _padding(scores, source_len) & (source_len > 0)[:, None, None]
+    return torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
+
+
 @mistake(computes=given(reference, source_len=lambda length: length.clamp_min(1)), points=3.5)
 def leaves_an_empty_source_one_token():
     """a source without tokens has one in yours: do not raise its length to 1, its weights are 0"""

@@ -141,6 +141,15 @@ def makes_every_head_as_wide_as_the_layer(d_model, num_heads, num_key_heads, bia
 
 
 @mistake(points=0.5)
+def widens_shared_keys_and_values(d_model, num_heads, num_key_heads, bias):
+    """you divide the width of the layer by the number of key heads for the keys and values; all
+    heads are alike, `d_head = d_model // num_heads`, so fewer key heads make fewer numbers"""
+    d_key_head = d_model // num_key_heads
+    outputs = 2 * d_model + 2 * num_key_heads * d_key_head
+    return _layers(num_heads, num_key_heads), outputs * (d_model + bias)
+
+
+@mistake(points=0.5)
 def makes_wide_heads_and_a_narrow_output(d_model, num_heads, num_key_heads, bias):
     """you count `d_model * d_model` for each small layer; the layers of a head are only `d_head =
     d_model // num_heads` wide"""

@@ -23,7 +23,7 @@ OTHERS = {
     "square": ("", "abs"),
     "abs": ("", "square"),
     "softmax": ("", "log_softmax", "sigmoid"),
-    "sum": ("mean",),
+    "sum": ("mean", "amax"),
     "mean": ("sum",),
     "amax": ("amin", "mean", "sum"),
     "amin": ("amax", "mean", "sum"),
@@ -100,6 +100,7 @@ def _calls() -> Iterator[tuple[str, str, Callable[..., Any]]]:
             yield name, words if other else f"without its `{one}`", partial(_other, other)
     for axis, words in {-2: "last axis but one", -3: "last axis but two"}.items():
         yield "softmax", f"with a softmax over the {words}", partial(_over, axis)
+    yield "softmax", "with one softmax over the last two axes together", _over_two_axes
     words = "with its weights transposed, which then sum to 1 along the last axis but one"
     yield "softmax", words, _transposed
     yield "cat", "with what it joins in the opposite order", _joined_backwards
@@ -119,6 +120,10 @@ def _other(name: str, func: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _over(axis: int, func: Any, numbers: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return torch.softmax(numbers, axis)
+
+
+def _over_two_axes(func: Any, numbers: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    return torch.softmax(numbers.flatten(-2), -1).reshape(numbers.shape)
 
 
 def _transposed(func: Any, *args: Any, **kwargs: Any) -> Tensor:
