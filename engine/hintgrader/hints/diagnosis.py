@@ -22,6 +22,7 @@ from hintgrader.hints.recognised import (
     Made,
     Recognised,
     beside_another_fault,
+    by_place,
     in_different_draws,
     in_some_rows,
 )
@@ -29,6 +30,7 @@ from hintgrader.hints.same_mistake import (
     alike,
     alike_but_for_words,
     differ,
+    is_verdict,
     one_number_alone,
     tells,
 )
@@ -75,6 +77,9 @@ def _compared(
             return Recognised(same_throughout)
         if together := misjudging_together(exercise, findings, secret):
             return together
+        if any(is_verdict(one) for found in findings for one in found):  # which take long to give
+            places = by_place(findings)
+            made = [one for one in made if not one[1].errs_elsewhere(places, hastily=True)]
         known = choose(findings, made, repeats, axes_of(exercise, secret), throughout=False)
         if known and known.row is None:
             return known
