@@ -249,6 +249,21 @@ def _let_it_fall_to(number: float) -> Callable[..., Tensor]:
     return weights
 
 
+def _divide_by_one_at_least(kernel: Tensor) -> Tensor:
+    return kernel / kernel.sum(-1, keepdim=True).clamp_min(1)
+
+
+def _triangle_by_one_at_least(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return _divide_by_one_at_least(torch.relu(1 - _norm(query, key) / width))
+
+
+@mistake(also=(_triangle_by_one_at_least,))
+def takes_a_sum_below_one_for_one(query, key, width):
+    """where the kernel sums to less than 1 you divide by 1, and the weights sum to less than 1;
+    divide by the sum whatever it is, and by 1 only where it is 0. And is your kernel `1 - u²`?"""
+    return _divide_by_one_at_least(_kernel(query, key, width))
+
+
 _SMALL = (
     *map(_divide_by_and, (1e-5, 1e-6, 1e-9)),
     *map(_let_it_fall_to, (1e-2, 1e-3, 1e-4, 1e-5)),
