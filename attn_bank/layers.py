@@ -49,6 +49,11 @@ class Layer:
         return self.name
 
     @property
+    def numbers(self) -> int:
+        """How many numbers it has been given in all calls."""
+        return sum(map(math.prod, self.calls))
+
+    @property
     def is_equivariant(self) -> bool:
         return self.name in EQUIVARIANT
 

@@ -11,7 +11,6 @@ from hintgrader.checking.invariant import Failed
 from hintgrader.exercise import (
     Check,
     Contract,
-    Count,
     Exercise,
     Inputs,
     Mistakes,
@@ -65,7 +64,13 @@ def give_layer(generator: Generator, layer: str, d_model: int, max_len: int, tri
 def is_judged_right(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, Plain] | str | None:
-    layer = replace(inputs["layer"], calls=[])
+    return _judged(call, inputs, replace(inputs["layer"], calls=[]))
+
+
+def _judged(
+    call: Callable[[Inputs], Plain], inputs: Inputs, layer: Layer
+) -> tuple[str, Plain] | str | None:
+    """The same, of a layer that notes its calls."""
     try:
         verdict = call(inputs | {"layer": layer})
     except Failed as failed:
@@ -106,14 +111,13 @@ def _always_calls_twice(call: Callable[[Inputs, int], Plain], inputs: Inputs) ->
 def tries_often_enough(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, Plain] | str | None:
-    """It judges rightly, and half as many trials make it half the work, in numbers drawn."""
-    with Count() as work:
-        wrong = is_judged_right(call, inputs)
-    layer = replace(inputs["layer"], calls=[])
-    with Count() as half:
-        call(inputs | {"layer": layer, "trials": inputs["trials"] // 2})
-    if wrong or not layer.is_equivariant or work.made > 1.5 * half.made:
+    """It judges rightly, and half as many trials give the layer half as much to do."""
+    layer, half = (replace(inputs["layer"], calls=[]) for _ in range(2))
+    if (wrong := _judged(call, inputs, layer)) or not layer.is_equivariant:
         return wrong
+    call(inputs | {"layer": half, "trials": inputs["trials"] // 2})
+    if layer.numbers > 1.5 * half.numbers:
+        return None
     if len(layer.calls) == 2:
         return f"it is done after a single trial of {inputs['trials']}", "one trial"
     return f"{inputs['trials']} `trials` are hardly more work than half of them", "other trials"
