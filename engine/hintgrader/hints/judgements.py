@@ -81,7 +81,7 @@ def _shares(exercise: Exercise, mine: dict[Place, Finding], secret: str | None) 
 
 
 def _common(mine: dict[Place, Finding], theirs: FindingsCache) -> frozenset[Place]:
-    """What both misjudge; nothing if it judges otherwise there, or errs where that is soon seen."""
+    """All that both misjudge; nothing if it judges otherwise there, or errs where that is seen."""
     if theirs.errs_elsewhere(mine, hastily=True):
         return frozenset()
     here = {(row, draw): theirs[row].at(draw) for row, draw in mine}  # few, which tell the most

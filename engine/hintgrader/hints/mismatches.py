@@ -165,7 +165,7 @@ def _of_this_length(inputs: Inputs, length: int) -> Iterator[str]:
             for axis, size in enumerate(value.shape, start=-value.ndim):
                 if size == length:
                     yield f"`{name}.shape[{axis}]`"
-        elif isinstance(value, int) and value == length:
+        elif type(value) is int and value == length:
             yield f"`{name}`"
 
 
