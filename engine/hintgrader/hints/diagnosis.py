@@ -73,7 +73,7 @@ def _compared(
     repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}
     form, effect = form_alone(findings, repeats), effect_said(exercise, findings, secret)
     try:
-        if same_throughout := _same_throughout(exercise, findings, made):
+        if same_throughout := _same_throughout(findings, made):
             return Recognised(same_throughout)
         if together := misjudging_together(exercise, findings, secret):
             return together
@@ -169,18 +169,11 @@ def choose(
 
 
 def _same_throughout(
-    exercise: Exercise, findings: Findings, made: Sequence[tuple[Mistake, FindingsCache]]
+    findings: Findings, made: Sequence[tuple[Mistake, FindingsCache]]
 ) -> Mistake | None:
-    """The first mistake that gives the same evidence at all checks, or None.
-
-    Nearly all others differ where the answer was first found wrong, and are tried there alone.
-    """
-    row = next(index for index, found in enumerate(findings) if found)
-    place, first = (row, findings[row][0].draw), findings[row][0]
-    slow = exercise.checks[row].slow  # one draw of it takes as long as all
+    """The first mistake that gives the same evidence at all checks, or None."""
     for mistake, theirs in made:
-        there = _may_be_said(mistake, findings) and (slow or theirs.agrees_at(place, first))
-        if there and theirs.agrees(findings):
+        if _may_be_said(mistake, findings) and theirs.agrees(findings):
             return mistake
     return None
 
