@@ -209,7 +209,10 @@ def _cut_by_the_share_of_the_query(**inputs: Tensor) -> Tensor:
 @mistake(
     points=1,
     computes=_over_the_root(lambda inputs: inputs["query"].shape[-1] / inputs["num_heads"]),
-    also=(_cut_by_the_share_of_the_query,),
+    also=(
+        _cut_by_the_share_of_the_query,
+        _over_the_root(lambda inputs: inputs["query"].shape[-1] // inputs["num_heads"]),
+    ),
     ending=_SCALE,
 )
 def scales_by_the_share_of_the_query():

@@ -189,6 +189,14 @@ def scales_by_all_heads_together(**inputs):
 
 
 @mistake
+def scales_by_the_share_of_the_tokens(**inputs):
+    """you divide by the root of `d_query // num_heads`; a head may have another width: the last
+    axis of `w_query`"""
+    d_query, num_heads = inputs["query"].shape[-1], len(inputs["w_query"])
+    return sum(_parts(**inputs, width=lambda queries: d_query // num_heads))
+
+
+@mistake
 def scales_by_the_width_of_the_tokens(**inputs):
     """you divide by the root of the width of the tokens; divide by the root of `d_head`, the last
     axis of `w_query`"""

@@ -106,6 +106,10 @@ def no_value(x):
     return total
 
 
+def _learn_through_floor(x):
+    (x.clone().requires_grad_() // 2).sum().backward()
+
+
 @pytest.mark.parametrize(
     ("call", "given", "said"),
     [
@@ -124,6 +128,7 @@ def no_value(x):
         (lambda x: nothing, (TABLE,), "nothing called `nothing`"),  # noqa: F821
         (lambda x: x @ torch.ones(4, 4).double(), (TABLE,), "float32 and float64 meet"),
         (lambda x: 1 if x > 0 else 0, (TABLE,), "want one True or False"),
+        (_learn_through_floor, (TABLE,), "no gradient comes through it"),
         (lambda x: [word for word in 3], (TABLE,), "of type `int` here"),
         (lambda x: None + 1, (TABLE,), "there is a None where a value should be"),
         (lambda y: 1, (TABLE,), "your function is called with `x`"),

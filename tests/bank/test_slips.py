@@ -28,6 +28,23 @@ def scores_through_sigmoid(query, key, weight, score_weight):
     return torch.sigmoid(hidden) @ score_weight
 
 
+def test_division_that_rounds_down_is_said():
+    def lookup(query, key, value, temperature):
+        return torch.softmax(query @ key.mT // temperature, -1) @ value
+
+    score = grade(find_exercise("01_retrieval/soft_lookup"), LocalSubmission(lookup), None)
+    assert "with `//` in the place of `/`" in score.hint
+
+
+def test_mask_that_makes_zeros_before_the_softmax_and_behind_is_said():
+    def lookup(scores, value, mask, default):
+        weights = torch.softmax(scores * mask, -1) * mask
+        return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+    exercise = find_exercise("01_retrieval/lookup_with_default")
+    assert "and then 0 for their weights" in grade(exercise, LocalSubmission(lookup), None).hint
+
+
 @pytest.mark.parametrize("secret", [None, "one"])
 @pytest.mark.parametrize(
     ("part", "answer", "said"),

@@ -47,6 +47,7 @@ _MESSAGES: dict[str, Callable[..., str | None]] = {
     r"same dtype, but got: (\w+) != (\w+)": about.say_dtypes,
     r"expected scalar type (\w+) but found (\w+)": about.say_dtypes,
     r"batch[12] must be a 3D tensor": about.say_axes_of_bmm,
+    r"derivative for aten::floor_divide is not implemented": about.say_rounded_down,
     r"Boolean value of Tensor with more than one value": about.say_truth,
     r"'NoneType' object|and 'NoneType'|'NoneType' and": about.say_not_returned,
     r"'(int|float|bool)' object is not (?:iterable|subscriptable)": about.say_no_loop,

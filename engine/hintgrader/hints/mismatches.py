@@ -123,6 +123,10 @@ def say_axes_of_bmm(inputs: Inputs) -> Said:
     return "`bmm` takes three axes, no more and no fewer; `@` takes any number"
 
 
+def say_rounded_down(inputs: Inputs) -> Said:
+    return "`//` rounds down, and no gradient comes through it; `/` divides"
+
+
 def say_truth(inputs: Inputs) -> Said:
     return (
         "`if`, `and`, `or` and `not` want one True or False, and get a whole tensor of them: use"

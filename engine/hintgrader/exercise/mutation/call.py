@@ -34,14 +34,15 @@ OTHERS = {
     "lt": ("le",),
     "ge": ("gt",),
     "gt": ("ge",),
-    "div": ("",),
-    "truediv": ("",),
+    "div": ("", "floor_divide"),
+    "truediv": ("", "floor_divide"),
     "floor": ("", "round"),
     "round": ("", "floor"),
     "clamp_min": ("",),
     "clamp": ("",),
 }
 _SIGNS = {"le": "<=", "lt": "<", "ge": ">=", "gt": ">", "div": "/", "truediv": "/"}
+_SIGNS["floor_divide"] = "//"
 _FILLS = {"0": 0.0, "minus 1": -1.0, "a tiny number": 1e-9, "minus 1000000000": -1e9}
 _MOST_CALLS = 6
 
@@ -103,6 +104,8 @@ def _calls() -> Iterator[tuple[str, str, Callable[..., Any]]]:
     yield "softmax", "with one softmax over the last two axes together", _over_two_axes
     words = "with its weights transposed, which then sum to 1 along the last axis but one"
     yield "softmax", words, _transposed
+    words = "with 0 for the scores in the place of minus infinity, and then 0 for their weights"
+    yield "softmax", words, _masked_by_zeros
     yield "cat", "with what it joins in the opposite order", _joined_backwards
 
 
@@ -129,6 +132,12 @@ def _over_two_axes(func: Any, numbers: Tensor, *args: Any, **kwargs: Any) -> Ten
 def _transposed(func: Any, *args: Any, **kwargs: Any) -> Tensor:
     made: Tensor = func(*args, **kwargs)
     return made.mT if made.ndim > 1 and made.shape[-1] == made.shape[-2] else made
+
+
+def _masked_by_zeros(func: Any, numbers: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    forbidden = numbers == -torch.inf
+    made: Tensor = func(numbers.masked_fill(forbidden, 0), *args, **kwargs)
+    return made.masked_fill(forbidden, 0)
 
 
 def _joined_backwards(func: Any, parts: Any, *args: Any, **kwargs: Any) -> Tensor:
