@@ -137,16 +137,16 @@ def test_core_ends_at_a_heading_and_is_short() -> None:
     assert "has no heading '## Going deeper'" in said
     long = [
         new_markdown_cell("$$a$$\n\n" * 13),
-        new_markdown_cell("word " * 3_501),
-        *(new_code_cell("x = 1") for _ in range(26)),
+        new_markdown_cell("word " * 2_201),
+        *(new_code_cell("x = 1") for _ in range(15)),
         new_code_cell("y = 2", metadata={"tags": ["remove-input"]}),
         deeper,
     ]
     found = [said.partition(":")[0] for said in faults_of_core(new_notebook(cells=long))]
     assert found == [
         "its core has 13 formulas, more than 12",
-        "its core has 26 code cells, more than 25",
-        "its core has 3502 words, more than 3500",
+        "its core has 15 code cells, more than 14",
+        "its core has 2202 words, more than 2200",
     ]
 
 
