@@ -50,7 +50,7 @@ class Layer:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has been given in all calls."""
+        """The count of all numbers that it has been given."""
         return sum(map(math.prod, self.calls))
 
     @property
