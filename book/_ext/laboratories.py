@@ -73,8 +73,9 @@ def laboratories(book: Path) -> dict[str, Laboratory]:
     """The attention machine in each state, and the figures of the chapters, in their order."""
     found: dict[str, Laboratory] = {}
     for name, state in STATES.items():
-        figure, chapter = attention_machine(name), next(book.glob(state.notebook)).stem
-        found[name_of(name)] = Laboratory(figure, chapter, figure.drawing.encode())
+        figure = attention_machine(name)
+        for path in book.glob(state.notebook):  # one, but in a book of parts
+            found[name_of(name)] = Laboratory(figure, path.stem, figure.drawing.encode())
     for path in sorted(book.glob("[0-9][0-9]_*.ipynb")):
         for figure, forms in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
             if figure.name not in found:

@@ -84,10 +84,12 @@ def _common(mine: dict[Place, Finding], theirs: FindingsCache) -> frozenset[Plac
     """All that both misjudge; nothing if it judges otherwise there, or errs where that is seen."""
     if theirs.errs_elsewhere(mine, hastily=True):
         return frozenset()
-    here = {(row, draw): theirs[row].at(draw) for row, draw in mine}  # few, which tell the most
-    wrong = {place: one for place, one in here.items() if one}
-    if not all(alike_at(mine[place], one) for place, one in wrong.items()):
-        return frozenset()
+    wrong = set[Place]()
+    for (row, draw), found in mine.items():  # few, which tell the most
+        if one := theirs[row].at(draw):
+            if not alike_at(found, one):
+                return frozenset()
+            wrong.add((row, draw))
     return frozenset(wrong)
 
 
