@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,6 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from tests.kernels import warm_kernels
 from tests.sampling import left_to_proofs, takes_all
 from tools.browser import FLAGS, chromium
 
@@ -57,14 +55,6 @@ LONG = (
     "test_attacks.py",
     "test_trained_captions.py",
 )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Fork the kernels of chapters, and of all other notebooks that run beside them."""
-    if config.getoption("nbval", False) and not hasattr(config, "workerinput"):
-        kernels = ExitStack()
-        kernels.enter_context(warm_kernels())
-        config.add_cleanup(kernels.close)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
