@@ -156,10 +156,10 @@ def test_each_line_of_code_has_an_element_that_knows_its_indentation() -> None:
 
 def test_page_shows_the_essence_and_folds_the_whole(book: Build) -> None:
     page = BeautifulSoup((book.html / "book" / "01_retrieval.html").read_text("utf-8"), "lxml")
-    fold = page.select_one("details.whole-listing")
-    before = fold.find_previous_sibling("div", class_="literal-block-wrapper")
+    link = page.select_one('.code-block-caption a[href$="retrieval.soft_lookup"]')
+    before = link.find_parent("div", class_="literal-block-wrapper")
+    fold = before.find_next_sibling("details", class_="whole-listing")
     assert before.select_one("pre").get_text().startswith("def soft_lookup(query, key, value,")
-    assert before.select_one(".code-block-caption a")["href"].endswith("retrieval.soft_lookup")
     whole = fold.select_one("pre").get_text()
     assert whole.startswith("@checked")
     assert 'Float[Tensor, "*batch query_len d_key"]' in whole

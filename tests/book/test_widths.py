@@ -96,7 +96,7 @@ def test_code_wraps_on_a_phone_below_its_beginning_and_is_copied_as_written(
     with browser.new_context(viewport=size(PHONE)) as window:
         page = window.new_page()
         page.goto(f"{bases['file']}/book/01_retrieval.html")
-        fold = page.locator("details.whole-listing").first
+        fold = page.locator("details.whole-listing", has_text="best = scores.amax").first
         fold.evaluate("fold => fold.open = true")
         first, *below = fold.locator(".line", has_text="best = scores.amax").evaluate(ROWS)
         assert below

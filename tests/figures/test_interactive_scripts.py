@@ -94,7 +94,8 @@ def test_book_holds_each_script_once_and_its_pages_none(book: Build) -> None:
         assert "attnFigure" not in text, page
         linked += re.findall(r'<script defer src="\.\./(_static/figures/[^"]*)"></script>', text)
     assert set(linked) == {address_of(name, "js") for name in NEEDS}
-    assert max(Counter(linked).values()) <= 2
+    # by the laboratory and the chapter, which may show the attention machine twice
+    assert max(Counter(linked).values()) <= 3
 
 
 def test_change_of_a_script_makes_its_pages_anew_under_another_address(
