@@ -63,11 +63,12 @@ def recomputed(function: Callable[..., R], *arguments: object, random: bool = Fa
     if not torch.is_grad_enabled() or not _can_recompute():
         return function(*arguments)
     if not is_traced():
-        tensors = _tensors(function, *arguments)
-        if not any(tensor.requires_grad for tensor in tensors):
+        given = [argument for argument in arguments if isinstance(argument, Tensor)]
+        hidden = _tensors(function, *(each for each in arguments if not isinstance(each, Tensor)))
+        if not any(tensor.requires_grad for tensor in (*given, *hidden)):
             return function(*arguments)
         arguments = tuple(map(_as_autograd_keeps_it, arguments))
-        function = _unless_changed(function, arguments)
+        function = _unless_changed(function, hidden)
     return checkpoint(function, *arguments, use_reentrant=False, preserve_rng_state=random)
 
 
@@ -78,13 +79,11 @@ def _as_autograd_keeps_it(argument: object) -> object:
     return argument
 
 
-def _unless_changed(function: Callable[..., R], arguments: tuple[object, ...]) -> Callable[..., R]:
-    """Call `function` only as long as no tensor that it refers to has been changed in place.
+def _unless_changed(function: Callable[..., R], tensors: list[Tensor]) -> Callable[..., R]:
+    """Call `function` only as long as none of the tensors that it refers to has been changed.
 
     PyTorch watches tensors that are arguments themselves; a reference here would keep them alive.
     """
-    hidden = [argument for argument in arguments if not isinstance(argument, Tensor)]
-    tensors = _tensors(function, *hidden)
     versions = _versions(tensors)
     # what is switched on or off at the call; a GPU's gradients are taken in a thread of their own
     context = copy_context()
