@@ -11,6 +11,8 @@ from hintgrader.checking.case import axes_of
 from hintgrader.checking.findings import Findings
 from hintgrader.checking.judge import examine
 from hintgrader.exercise.mistakes import Mistake
+from hintgrader.hints import diagnosis
+from hintgrader.hints.cache import Effort
 from hintgrader.hints.diagnosis import by_evidence, choose
 from hintgrader.hints.recognised import Recognised
 from hintgrader.worker.submission import LocalSubmission
@@ -364,6 +366,21 @@ def test_mistakes_of_a_test_add_up_and_are_told_one_by_one(draw, allowed, said):
     score = grade(exercise, LocalSubmission(_judges_by(draw, allowed)), None)
     assert [words for words in said if words not in score.hint] == []
     assert "with `returns_one_mean`, a layer that returns a single row" in str(score)
+
+
+def test_mistakes_of_a_test_are_tried_at_the_cost_of_all_others(monkeypatch):
+    """One budget for all that diagnosis does: where it is used up, nothing more is tried."""
+
+    def is_content_with_one(layer, d_model, max_len, trials):
+        judge = _judges_by(of_any_length, {"atol": 1e-4})
+        return any(judge(layer, d_model, max_len, 1) for _ in range(trials))
+
+    spent, spend = [], Effort.spend
+    monkeypatch.setattr(diagnosis, "MOST_WORK", 10_000)
+    monkeypatch.setattr(Effort, "spend", lambda self, work: (spent.append(work), spend(self, work)))
+    exercise = find_exercise("08_self_attention/is_permutation_equivariant")
+    assert grade(exercise, LocalSubmission(is_content_with_one), None).mistake is None
+    assert 10_000 <= sum(spent) <= 10_000 + 2 * max(spent)  # the last is asked for, and refused
 
 
 def test_first_of_a_text_without_a_batch_is_not_called_the_first_of_a_batch():

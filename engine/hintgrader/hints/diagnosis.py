@@ -75,7 +75,7 @@ def _compared(
     try:
         if same_throughout := _same_throughout(findings, made):
             return Recognised(same_throughout)
-        if together := misjudging_together(exercise, findings, secret):
+        if together := misjudging_together(exercise, findings, made):
             return together
         if any(is_verdict(one) for found in findings for one in found):  # which take long to give
             places = by_place(findings)

@@ -3,7 +3,7 @@
 A law that looks at verdicts has for its evidence a list with the name of what was misjudged.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -11,29 +11,31 @@ from hintgrader.checking.case import Place
 from hintgrader.checking.findings import Finding, Findings
 from hintgrader.exercise.definition import Exercise
 from hintgrader.exercise.mistakes import Mistake
-from hintgrader.hints.cache import Effort, Exhausted, FindingsCache
+from hintgrader.hints.cache import Exhausted, FindingsCache
 from hintgrader.hints.recognised import Recognised, by_place
 from hintgrader.hints.same_mistake import alike_at, is_verdict
 
 MOST = 4  # mistakes in one answer
-# In operations of torch, of its own: a mistake has to be tried on most of what is judged.
-MOST_WORK = 1_000_000
+Made = Sequence[tuple[Mistake, FindingsCache]]
 
 
-def misjudging_together(
-    exercise: Exercise, findings: Findings, secret: str | None
-) -> Recognised | None:
+def misjudging_together(exercise: Exercise, findings: Findings, made: Made) -> Recognised | None:
     """The mistakes that misjudge together what the answer does, and nothing else; or None.
 
     Each has a part of its own, and there must be one such set. Where the answer raises an
     exception, it may misjudge as well.
+
+    Args:
+        exercise: What was answered.
+        findings: Of the answer.
+        made: The mistakes that are made to be compared.
     """
     mine = by_place(findings)
     wrong = {place for place, found in mine.items() if not found.raised}
     if not any(is_verdict(mine[place]) for place in wrong):
         return None
     try:
-        shares = _largest(_shares(exercise, mine, secret))
+        shares = _largest(_shares(exercise, mine, made))
         for number in range(1, MOST + 1):
             fitting = (one for one in combinations(shares, number) if _fit_together(one, wrong))
             covers = [several for several in fitting if all(one.is_all for one in several)]
@@ -65,16 +67,15 @@ class _Share(NamedTuple):
         return self.findings is None or not self.findings.errs_elsewhere(self.mine)
 
 
-def _shares(exercise: Exercise, mine: dict[Place, Finding], secret: str | None) -> list[_Share]:
+def _shares(exercise: Exercise, mine: dict[Place, Finding], made: Made) -> list[_Share]:
     """The share of each mistake that seems to misjudge nothing else."""
-    found, effort = list[_Share](), Effort(MOST_WORK)
+    found = list[_Share]()
     for mistake in exercise.mistakes:
         if mistake.evidence is not None:
             signed = {place for place, one in mine.items() if one.evidence == mistake.evidence}
             found += [_Share(frozenset(signed), mistake)] if signed else []
             continue
-        for answer in (mistake.answer, *mistake.also):
-            theirs = FindingsCache(exercise, answer, secret, effort)
+        for theirs in (of_mistake for one, of_mistake in made if one is mistake):
             if here := _common(mine, theirs):
                 found.append(_Share(here, mistake, theirs, mine))
     return found
