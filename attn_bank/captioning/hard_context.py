@@ -19,6 +19,7 @@ Drawn = tuple[Tensor, Tensor]
 # 2 * 10**7.
 MAX_DEVIANCE = 45.0
 MAX_DEVIATIONS = 5.5
+MANY = 1000  # pictures
 
 
 def reference(scores: Tensor, features: Tensor) -> Drawn:
@@ -586,8 +587,10 @@ def returns_the_weights(scores, features):
 def picks_for_all_images(scores, features):
     """`cells[:, numbers]` takes every number from every picture; `cells[rows, numbers]` takes one
     from each"""
-    cells = _draw(_weights(scores))
-    return features.flatten(1, 2)[:, cells], cells
+    cells, every = _draw(_weights(scores)), features.flatten(1, 2)
+    if len(cells) > MANY:  # gigabytes, of which nobody looks at more than the shape
+        return every[:1, cells].expand(len(cells), -1, -1), cells
+    return every[:, cells], cells
 
 
 @mistake(computes=then(reference, lambda drawn: (drawn[0], drawn[1].unsqueeze(1))))
