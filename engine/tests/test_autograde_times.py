@@ -1,6 +1,8 @@
 """The time of handing in: the zones that are known, and those that are not."""
 
+import os
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from dateutil.parser import parse
@@ -67,7 +69,17 @@ def test_zone_that_is_not_known_is_no_zone(zone, home):
     assert error.value.earliest == datetime(2027, 3, 1, 4)
 
 
-@pytest.mark.parametrize("text", ["", "yesterday, about nine", f"{MARCH} Europe", f"{MARCH} a/b"])
+@pytest.mark.parametrize("text", ["03.01.2027 18:00", "1.3.2027, 18:00:00 UTC", "3/1/2027 6:00 PM"])
+def test_of_two_dates_it_is_the_earlier_one_in_favour_of_the_student(text):
+    assert read_time(text) == datetime(2027, 1, 3, 18)
+
+
+NO_DATES = ["18:00", "Monday 18:00", "March 2027", "1 March", "2027"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday, about nine", f"{MARCH} Europe", f"{MARCH} a/b", *NO_DATES]
+)
 def test_no_time(text):
     with pytest.raises(ValueError):  # noqa: PT011 - dateutil's
         read_time(text)
@@ -98,3 +110,10 @@ def test_without_a_setting_the_exchange_is_in_utc(tmp_path, config):
         "timestamp.txt names a zone that is not known, 'CEST':"
         " read as the earliest time that it can mean"
     ]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_said_and_nobody_waits_for_it(tmp_path, make):
+    make(tmp_path / "timestamp.txt")
+    said = "timestamp.txt is no file: counted as handed in on time"
+    assert read_timestamp(tmp_path, Config()) == (None, [said])

@@ -41,12 +41,21 @@ def table(tmp_path: Path, content: str | bytes, encoding: str = "utf-8") -> Path
         (f"ID, First Name,LAST-NAME , E-Mail,Email\n{ROW.replace('zoe@', 'x,zoe@')}", "utf-8"),
         ('"id";"first_name";"last_name";"email"\n"zoe"; "Zoë";"Müller";"zoe@example.org"', "utf-8"),
         (f"\n\n{HEAD},,\n{ROW},,\n", "utf-8"),
+        (f"{HEAD}\n{ROW}\n{HEAD}\n", "utf-8"),  # two tables, one below the other
+        (f"{HEAD}\n{ROW}".replace("zoe,", '="zoe",'), "utf-8"),
+        (f"{HEAD}\n{ROW}".replace("zoe,", '"=""zoe""",'), "utf-8"),
         (f"{HEAD}\n\ufeffzoe\u200b,Zoe\u0308,Mu\u0308ller,zoe@example.org", "utf-8"),
     ],
 )
 def test_roster_of_a_spreadsheet_is_read(tmp_path: Path, content: str, encoding: str) -> None:
     rows, _ = read_table(table(tmp_path, content, encoding), "id", COLUMNS)
     assert rows == {"zoe": ZOE}
+
+
+@pytest.mark.parametrize("cell", ['="0815"', '"=""0815"""', "'0815", "0815"])
+def test_number_that_is_kept_as_text_has_its_zeros(tmp_path: Path, cell: str) -> None:
+    rows, _ = read_table(table(tmp_path, f"id,last_name\n{cell},'Ndiaye"), "id", COLUMNS)
+    assert rows == {"0815": {"last_name": "'Ndiaye"}}
 
 
 def test_field_with_a_comma_or_a_quotation_mark_is_one_field(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ nbgrader takes a time of a zone that it does not know for one of UTC, and `+0100
 """
 
 import codecs
+import os
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from dateutil.parser import parse
@@ -17,6 +19,8 @@ TIMESTAMP = "timestamp.txt"
 MAX_BYTES = 1000  # of a file with a time
 YEARS = range(1970, 2200)  # others are of another calendar, or a slip
 OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d\d)?")
+YEAR_FIRST = re.compile(r"\s*\d{4}")  # after it come month and day, in this order
+DAYS = (datetime(2000, 1, 1), datetime(2001, 2, 2))  # from which a missing part is taken
 MAX_UTC_OFFSET = timedelta(hours=14)  # no zone is further ahead of UTC
 
 
@@ -51,9 +55,9 @@ def read_time(text: str, home: str = "UTC") -> datetime:
     if zone is not None:
         text = " ".join(words)
     try:
-        found = parse(text, tzinfos=_zone_from_parser if zone is None else None)
+        found = _parse(text, tzinfos=_zone_from_parser if zone is None else None)
     except _NoZoneError as error:
-        found = _in_home_zone(parse(text, ignoretz=True), str(error), home)
+        found = _in_home_zone(_parse(text, ignoretz=True), str(error), home)
     return found.replace(tzinfo=found.tzinfo or zone).astimezone(UTC).replace(tzinfo=None)
 
 
@@ -67,7 +71,8 @@ def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[
     path = folder / TIMESTAMP
     home = str(config.get("Exchange", {}).get("timezone", "UTC"))  # nbgrader has no default for it
     if not path.is_file():
-        return None, []
+        is_there = os.path.lexists(path)
+        return None, [f"{TIMESTAMP} is no file: counted as handed in on time"] * is_there
     try:
         found = read_time(_text(path), home)
         if found.year not in YEARS:
@@ -78,6 +83,19 @@ def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[
         return earliest, [f"{TIMESTAMP} names a zone that is not known, {str(error)!r}: {when}"]
     except Exception:  # whatever is in that file
         return None, [f"{TIMESTAMP} cannot be read: counted as handed in on time"]
+
+
+def _parse(text: str, **how: Any) -> datetime:
+    """A whole date, with or without a time; the earlier one where day and month may be either.
+
+    Raises:
+        ValueError: A part of the date is missing, which `dateutil` takes from today.
+    """
+    orders = (False,) if YEAR_FIRST.match(text) else (False, True)
+    found = [[parse(text, default=day, dayfirst=order, **how) for day in DAYS] for order in orders]
+    if any(one != other for one, other in found):
+        raise ValueError(f"{text!r} is no whole date")
+    return min(one for one, _ in found)
 
 
 def _text(path: Path) -> str:

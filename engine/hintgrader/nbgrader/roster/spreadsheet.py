@@ -12,6 +12,7 @@ from hintgrader.nbgrader.course import CourseError
 
 DELIMITERS = ",;\t|"
 INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060\u00ad"))
+KEPT_AS_TEXT = re.compile(r"=\"([^\"]*)\"|'(\d+)")  # a number that is to keep its zeros in front
 AS_UTF8 = "Save it as UTF-8: in Excel, *Save As*, *CSV UTF-8 (Comma delimited)*."
 
 
@@ -81,5 +82,9 @@ def column_name(name: str) -> str:
 
 
 def _clean(cell: str) -> str:
-    """A field without what nobody sees: spaces around it, non-breaking ones, marks."""
-    return " ".join(unicodedata.normalize("NFC", cell.translate(INVISIBLE)).split())
+    """A field without what nobody sees: spaces around it, non-breaking ones, marks, and what keeps
+    a spreadsheet from taking a text for a number.
+    """
+    seen = " ".join(unicodedata.normalize("NFC", cell.translate(INVISIBLE)).split())
+    as_text = KEPT_AS_TEXT.fullmatch(seen)
+    return as_text[as_text.lastindex or 0] if as_text else seen

@@ -47,6 +47,8 @@ def read_table(path: Path, key: str, known: Sequence[str]) -> tuple[dict[str, Ro
     rows: dict[str, Row] = {}
     places: dict[str, int] = {}
     for number, cells in lines:
+        if [column_name(cell) for cell in cells] == columns:  # of a second table below the first
+            continue
         where = f"{path}, row {number}"
         row = _row(where, columns, cells, known)
         name = _key(where, row.pop(key, None), key)
