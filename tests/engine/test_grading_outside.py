@@ -9,6 +9,7 @@ import nbformat
 import psutil
 import pytest
 from hintgrader.nbgrader.cells import to_run
+from hintgrader.pipeline.record import part_record
 from hintgrader.supervisor import bubblewrap as sandbox
 from hintgrader.supervisor import budget, isolation
 from hintgrader.supervisor import remote_submission as answers
@@ -327,7 +328,7 @@ LOST = {
     "a cell that stops before it defines anything": (
         "import torhc\ndef softmax(scores):\n    return torhc.softmax(scores, -1)",
         "graded",
-        "its cell stopped with ModuleNotFoundError: No module named 'torhc'",
+        "a line failed, and its cell went on: ModuleNotFoundError: No module named 'torhc'",
     ),
     "another cell that stops": (
         "# softmax = ?\nscores",
@@ -370,16 +371,38 @@ def test_a_late_call_costs_its_row_alone(process, hurry):
     assert part.state == "timed out"
 
 
-def test_a_cell_that_may_well_run_elsewhere_is_named(process):
-    graded = grade(process, "import torhc", RIGHT, TRIED)
-    assert graded.notes == ["a cell stopped with ModuleNotFoundError: No module named 'torhc'"]
+LACKS = {
+    "import torhc as t\nt.seed()\nmade = t.make()\nmade[0]": ("ModuleNotFoundError", "NameError"),
+    "from torch import nosuch": ("ImportError",),
+    "import matplotlib.pyplot as plt\nplt.switch_backend('QtAgg')": ("ImportError",),
+    "with open('data.csv') as file: rows = [*file]\nfirst = rows[0]": (
+        "FileNotFoundError",
+        "NameError",
+    ),
+    "from urllib.request import urlopen\nurlopen('http://example.org')": ("URLError",),
+    "number = int(input('how many? '))": ("EOFError",),
+    "raise MemoryError": ("MemoryError",),
+    "import subprocess\nsubprocess.check_call(['false'])": ("CalledProcessError",),
+    "x = torch.zeros(3, device='cuda')\ny = x + 1": ("AssertionError", "NameError"),
+    "x = torch.zeros(3).to('mps')": ("RuntimeError",),
+}
+
+
+@pytest.mark.parametrize("source", LACKS)
+def test_a_statement_that_may_well_run_elsewhere_is_left_out_and_named(process, source):
+    graded = grade(process, f"{source}\n{RIGHT}", TRIED)
+    part = graded.parts["tried"]
+    assert (float(part.points), part.state) == (part.points.of, "graded")
+    assert part_record("tried", part, 4.0, incomplete=graded.incomplete).state == "graded"
+    failed = [alarm.detail for alarm in part.alarms if alarm.kind is Kind.FORGIVEN]
+    assert tuple(dict.fromkeys(one.partition(":")[0] for one in failed)) == LACKS[source]
+
+
+@pytest.mark.parametrize("source", ["1 / 0", "nosuch()", "raise NameError", "int('x')"])
+def test_any_other_error_ends_its_cell(process, source):
+    graded = grade(process, f"import torhc\n{source}\n{RIGHT}", RIGHT, TRIED)
+    assert [shown["error"] is None for shown in graded.shown] == [True, False, True, True]
     assert graded.incomplete
-    assert is_full(graded.parts["tried"])
-    said = {"input()": ["EOFError"], "raise MemoryError": ["MemoryError"], "1 / 0": []}
-    for cell, lacking in said.items():
-        graded = grade(process, RIGHT, cell, TRIED)
-        assert [note.split()[4].strip(":") for note in graded.notes] == lacking, cell
-        assert graded.incomplete
     assert not grade(process, RIGHT, TRIED).incomplete
 
 

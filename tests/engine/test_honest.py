@@ -13,7 +13,7 @@ from hintgrader.worker import limits
 from hintgrader.worker.alarm import Kind
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, grade
+from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, all_shown, grade
 from tests.conftest import ROOT
 
 # Code of people who know no sandbox; there is no network in it, and some modules are missing.
@@ -50,6 +50,23 @@ def test_honest_acts_are_remarks_at_most_and_cost_nothing(process: SandboxProces
     part = graded.parts["spared"]
     assert (float(part.points), part.state, graded.state) == (part.points.of, "graded", "graded")
     assert "network" in all_said(graded, "spared")
+
+
+# What a kernel of Jupyter's offers, and the account in which it runs.
+OFFERED = (
+    "import faulthandler\nfaulthandler.enable()",
+    "import sys\nassert sys.stdout.encoding.lower() == 'utf-8'\nsys.stdout.name, sys.stderr.errors",
+    "import subprocess, sys\nsubprocess.run(['echo', 'x'], stdout=sys.stdout, check=True)",
+    "import getpass\nassert getpass.getuser()",
+    "breakpoint()",  # at home somebody has typed `c`
+)
+
+
+@pytest.mark.parametrize("source", OFFERED)
+def test_what_a_kernel_offers_is_here_too(process: SandboxProcess, source: str) -> None:
+    graded = grade(process, f"{source}\n{RIGHT}", TRIED)
+    part = graded.parts["tried"]
+    assert (float(part.points), graded.incomplete) == (part.points.of, False), all_shown(graded)
 
 
 def test_source_of_an_answer_is_read_behind_the_wall_for_a_hint(process: SandboxProcess) -> None:

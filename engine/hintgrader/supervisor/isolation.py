@@ -36,6 +36,8 @@ ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "CUDA_VISIBLE_DEVICES": "",
+    "USER": "student",  # a sandbox has no list of users to ask
+    "PYTHONBREAKPOINT": "0",  # nobody is there to answer a debugger
     "PIP_NO_INDEX": "1",  # it would look for a network for half a minute
     "PIP_DRY_RUN": "1",  # what it installs would outlast the notebook
 }

@@ -16,7 +16,6 @@ from hintgrader.supervisor.results import (
     Cell,
     Graded,
     GradedPart,
-    environment_errors,
     failed_part,
     read_shown,
     skipped_output,
@@ -97,7 +96,6 @@ class _Run:
         begun: list[PendingPart] = []
         all_ran = self.deadline.run(self._run_cells, channel, graded, begun)
         graded.incomplete |= any(shown["error"] for shown in graded.shown)
-        graded.notes += environment_errors(graded.shown)
         graded.alarms += channel.take_alarms()
         graded.incomplete |= graded.any_forgiven
         if all_ran or not self.process.is_over:

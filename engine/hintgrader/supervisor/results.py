@@ -16,14 +16,6 @@ from hintgrader.worker.shell import MAX_SHOWN, MAX_TEXT
 
 CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
 PNG = b"\x89PNG"  # the first bytes of a picture
-ENVIRONMENT_ERRORS: tuple[str, ...] = (
-    "ImportError",
-    "ModuleNotFoundError",
-    "FileNotFoundError",
-    "PermissionError",
-    "OSError",
-)
-ENVIRONMENT_ERRORS += ("EOFError", "MemoryError", "URLError", "ConnectionError")
 MAX_OUTPUT = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
 OMITTED = "... left out: the notebook shows too much in all"
 LEFT = "this part was not graded: that it waits says nothing of your answer. Ask your instructor"
@@ -182,12 +174,6 @@ def find_cell_error(function: str, ran: Sequence[tuple[Cell, Message]]) -> str |
     defines = re.compile(rf"^\s*(?:(?:async )?def\s+{function}\b|{function}\s*=[^=])", re.MULTILINE)
     errors = [shown["error"] for cell, shown in ran if defines.search(cell.source)]
     return f"its cell {_stopped(errors[-1])}" if errors and errors[-1] else None
-
-
-def environment_errors(shown: Sequence[Message]) -> list[str]:
-    """The errors of cells that may well run where there are other modules and files."""
-    errors = [one["error"] for one in shown if one["error"]]
-    return [f"a cell {_stopped(error)}" for error in errors if error[0] in ENVIRONMENT_ERRORS]
 
 
 def _stopped(error: Sequence[str]) -> str:

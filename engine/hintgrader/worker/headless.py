@@ -1,14 +1,18 @@
 """IPython's shell without a screen, a terminal, a kernel or a package manager.
 
-What a line asks of these does not end its cell: below it may stand an answer.
+What a line asks of these does not end its cell: below it may stand an answer. Neither does a
+statement that asks for a package, a file, a network or a keyboard that is there at home.
 """
 
 import ast
+import builtins
+import re
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
-from subprocess import DEVNULL, PIPE, STDOUT, Popen
+from subprocess import DEVNULL, PIPE, STDOUT, CalledProcessError, Popen
+from types import CodeType
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -24,6 +28,9 @@ PACKAGE_MANAGERS = ("conda", "mamba", "micromamba", "pip", "uv")
 # What a notebook may ask of a kernel, a browser or an editor, none of which is here.
 UNSUPPORTED_MAGICS: tuple[str, ...] = ("autosave", "clear", "connect_info", "ed", "edit", "less")
 UNSUPPORTED_MAGICS += ("man", "more", "qtconsole", "subshell")
+# What is raised where a machine lacks what another one has, and the devices that it may lack.
+LACKING = (ImportError, OSError, EOFError, MemoryError, CalledProcessError)
+DEVICES = re.compile(r"\b(CUDA|NVIDIA|MPS|mps)\b")
 
 
 class HeadlessShell(InteractiveShell):
@@ -33,11 +40,13 @@ class HeadlessShell(InteractiveShell):
 
     Attributes:
         forgiven: How lines of the present cell failed, after which it went on.
+        unbound: Names that statements would have defined which were left out.
     """
 
     def init_instance_attrs(self) -> None:
         super().init_instance_attrs()
         self.forgiven: list[str] = []
+        self.unbound: set[str] = set()
 
     def init_magics(self) -> None:
         """Define IPython's magics, and stand-ins for what cannot be done here."""
@@ -45,6 +54,20 @@ class HeadlessShell(InteractiveShell):
         for name in (*UNSUPPORTED_MAGICS, *PACKAGE_MANAGERS):
             stand_in = _install_nothing if name in PACKAGE_MANAGERS else _do_nothing
             self.magics_manager.register_function(stand_in, magic_name=name)
+
+    async def run_code(
+        self, code_obj: CodeType, result: Any = None, *, async_: bool = False
+    ) -> bool:
+        """Run a statement; leave out one for which something is missing here."""
+        failed = await super().run_code(code_obj, result, async_=async_)
+        error = result.error_in_exec if failed and result else None
+        if isinstance(error, Exception) and self._is_lack(error):
+            here = {*self.user_ns, *dir(builtins)}
+            self.unbound |= {name for name in code_obj.co_names if name not in here}
+            self._forgive(error)
+            result.error_in_exec = None
+            return False
+        return bool(failed)
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> object:
         """Run a line magic; if it fails, print why."""
@@ -108,6 +131,14 @@ class HeadlessShell(InteractiveShell):
     def _tee(self, channel: str) -> Iterator[None]:
         """Keep no second copy of what is printed: IPython's own grows without end."""
         yield
+
+    def _is_lack(self, error: Exception) -> bool:
+        """True if something of the student's machine is missing, or what was to be made of it."""
+        if isinstance(error, NameError):
+            return error.name in self.unbound
+        if isinstance(error, AssertionError | RuntimeError):
+            return bool(DEVICES.search(message_of(error)))
+        return isinstance(error, LACKING)
 
     def _forgive(self, error: Exception) -> None:
         """Say how a line failed."""

@@ -18,6 +18,7 @@ from hintgrader.worker.submission import message_of
 from hintgrader.worker.wire import Message
 
 MAX_TEXT, MAX_SHOWN, MAX_PICTURES = 20_000, 50, 4_000_000  # of one cell, in all
+OWN_DESCRIPTOR = 2  # of this process; what is written to it goes nowhere
 CELL_FILE_NAME = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
 
 
@@ -61,7 +62,15 @@ def _kind(error: BaseException) -> str:
 
 
 class _Page(io.TextIOBase):
-    """Keeps the beginning of what is printed, however much follows."""
+    """Keeps the beginning of what is printed, however much follows.
+
+    Like a kernel's it has a name, an encoding, and the descriptor of what the process has itself.
+    """
+
+    name, encoding, errors = "<stdout>", "UTF-8", None
+
+    def fileno(self) -> int:
+        return OWN_DESCRIPTOR
 
     def __init__(self) -> None:
         self._parts: list[str] = []
