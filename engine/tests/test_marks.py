@@ -164,6 +164,18 @@ def test_what_a_person_gives_later_is_exported(course: Path, caplog) -> None:
     assert "ada,,3\n" in export(course, caplog).replace("\r", "")
 
 
+def test_name_with_a_comma_stays_in_its_column(course: Path, caplog) -> None:
+    odd = {"last_name": 'Müller, Dr. "Mu"', "first_name": "A\nB", "email": None}
+    with book(course) as gradebook:
+        gradebook.update_or_create_student("ada", **odd)
+    table = export(course, caplog, CheckedExporter)
+    lines = {line["student_id"]: line for line in csv.DictReader(table.splitlines())}
+    assert {name: lines["ada"][name] for name in odd} == odd | {"first_name": "A\\nB", "email": ""}
+    for line in lines.values():
+        assert line["max_score"] == "6.0"
+        assert float(line["score"]) == float(line["raw_score"])
+
+
 # The words that each system takes: in Canvas, one would make a new assignment.
 WORDS = [
     (MoodleExporter, f"{SET} feedback", ["", "unreadable"]),

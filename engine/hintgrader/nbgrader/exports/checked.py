@@ -5,9 +5,10 @@ A mark that was not given is left out, and no other: the log names it, and the s
 
 import csv
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
 from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from hintgrader.nbgrader.course import Course
@@ -24,6 +25,9 @@ NOT_GRADED = "not graded"  # what tables say of work that has no marks so far
 INCOMPLETE, REFUSED = 1, 2  # statuses of an export
 # The columns of nbgrader's table that people fill in.
 PERSON = ("student_id", "last_name", "first_name", "email")
+COLUMNS: tuple[str, ...] = ("assignment", "duedate", "timestamp", *PERSON, "raw_score")
+COLUMNS += ("late_submission_penalty", "score", "max_score")
+Row = dict[str, object]
 Words = dict[tuple[str, str], str]
 
 
@@ -31,27 +35,42 @@ class CheckedExporter(CsvExportPlugin):
     """nbgrader's own table, of marks that are as they were graded; a score may be a word."""
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the table."""
+        """Write the table; nbgrader's own way of writing it takes a comma in a name for a new
+        column."""
         words = check_before_export(self, gradebook)
-        super().export(gradebook)
-        self._rewrite(words)
+        path = Path(self.to or "grades.csv")
+        self.log.info("Exporting grades to %s", path)
+        with path.open("w", newline="", encoding="utf-8") as file:
+            table = csv.DictWriter(file, COLUMNS)
+            table.writeheader()
+            for assignment in gradebook.assignments:
+                if chosen(assignment.name, self.assignment):
+                    table.writerows(self._rows(gradebook, assignment, words))
         end_export(self, words)
 
-    def _rewrite(self, words: Words) -> None:
-        """Put words in the place of scores, and what people typed as text."""
-        path = Path(self.to or "grades.csv")
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        for row in rows:
-            if word := words.get((row["student_id"], row["assignment"])):
+    def _rows(self, gradebook: Gradebook, assignment: Assignment, words: Words) -> Iterator[Row]:
+        """What people typed as text, and words in the place of scores that are none."""
+        handed_in = {one.student_id: one for one in assignment.submissions}
+        about = {"assignment": assignment.name, "max_score": assignment.max_score}
+        about |= {"duedate": assignment.duedate}
+        for student in gradebook.students:
+            if not chosen(student.id, self.student):
+                continue
+            person = student.id, student.last_name, student.first_name, student.email
+            row = about | dict(zip(PERSON, [cell_of_csv(one or "") for one in person], strict=True))
+            row |= _scores(handed_in.get(student.id))
+            if word := words.get((student.id, assignment.name)):
                 row |= {"raw_score": word, "score": word}
-            row |= {name: cell_of_csv(row[name]) for name in PERSON}
-        if not rows:
-            return
-        with path.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, rows[0])
-            table.writeheader()
-            table.writerows(rows)
+            yield row
+
+
+def _scores(submission: SubmittedAssignment | None) -> Row:
+    if submission is None:
+        return {"timestamp": "", "raw_score": 0.0, "late_submission_penalty": 0.0, "score": 0.0}
+    score, penalty = submission.score, submission.late_submission_penalty or 0.0
+    when, left = submission.timestamp, max(0.0, score - penalty)
+    row = {"timestamp": when, "raw_score": score, "late_submission_penalty": penalty}
+    return row | {"score": left}
 
 
 def check_before_export(exporter: ExportPlugin, gradebook: Gradebook) -> Words:
