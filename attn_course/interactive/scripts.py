@@ -10,7 +10,8 @@ from pathlib import Path
 
 FOLDER = Path(str(resources.files(__package__)))
 TRANSLATES = ("layers", "weights", "translators")
-MACHINE = tuple(f"machine/{part}" for part in ("mechanism", "pen", "grips", "machine"))
+DRAWN = tuple(f"machine/{part}" for part in ("numbers", "pen", "grips", "stage"))
+MACHINE = ("machine/mechanism", *DRAWN, "machine/machine")
 ROWS = (*MACHINE, "machine/rows", "machine/lever")
 GEOMETRY = (*ROWS, "machine/plane", "machine/geometry")
 # The scripts of this folder that come between `figure.js` and a figure's own.

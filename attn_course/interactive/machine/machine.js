@@ -3,19 +3,14 @@
 // A state is `model(state)`, `draw(pen, state, model, set)`, which returns a height, and
 // `say(state, model, step)`; `acts` holds what its buttons do, `grows` the lists that may. All that a reader can change are
 // named controls of the form, lists of numbers in hidden ones, so a link carries them all.
-const NARROW = 600; // pixels
 const PHASE = 0.045; // of a step, in a frame
 const MOST = 40; // numbers in a list
 
 const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
   attnFigure(name, (root, data, tell, { form, picture, part, write, change }) => {
-    const pen = makePen(picture),
-      calm = matchMedia("(prefers-reduced-motion: reduce)"),
+    const calm = matchMedia("(prefers-reduced-motion: reduce)"),
       first = attnControls(form).map((one) => [one, one.value, one.checked]),
       kept = Object.fromEntries(first.map(([{ name }, value]) => [name, value]));
-    for (const other of root.querySelectorAll(".attn-picture > svg ~ svg")) other.remove();
-    picture.replaceChildren();
-    picture.setAttribute("role", "group"); // an image would hide what can be taken in it
 
     const valueOf = ({ name, type, value }) => {
       if (type !== "hidden") return data.stops?.[name]?.[value] ?? value;
@@ -45,6 +40,7 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       found,
       frame,
       phase = null;
+    const pen = makePen(picture);
     // how much of a step is shown, from 0 to 1
     pen.seen = (step) => {
       const t = clamp(phase - step + 1, 0, 1);
@@ -94,16 +90,6 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       for (const [one, value, checked] of first) Object.assign(one, { value, checked });
       attnAnnounce(form);
     });
-    listenToHands(picture, pen);
-    listenToKeys(picture, pen);
-
-    const fit = () => {
-      const width = picture.parentElement.clientWidth || data.width;
-      if (width === pen.width) return;
-      Object.assign(pen, { width, narrow: width < NARROW });
-      if (found) paint();
-    };
-    fit();
+    takeStage(picture, pen, data.width, () => found && paint());
     show();
-    new ResizeObserver(fit).observe(picture.parentElement);
   });
