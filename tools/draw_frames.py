@@ -1,6 +1,6 @@
-"""Draw the first states of the attention machine in a browser, as pages without scripts show them.
+"""Draw first states in a browser, as pages without scripts show them.
 
-    python tools/draw_frames.py              all states
+    python tools/draw_frames.py              those of the attention machine and of the writer
     python tools/draw_frames.py retrieval    one of them
 
 Only the scripts can draw them. They compute places and letters from numbers alone and measure no
@@ -11,16 +11,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from playwright.sync_api import Browser, sync_playwright
 
-from attn_course.interactive.machine import EMPTY, FRAMES, WIDTHS, machine_of
+from attn_course.interactive import machine, writer
+from attn_course.interactive.frames import EMPTY, WIDTHS
 from attn_course.interactive.machine.states import STATES
 from tools.browser import FLAGS, chromium
 
+# The folder of each picture, and the figure that a picture makes.
+DRAWN = {
+    **{state: (machine.FRAMES, partial(machine.machine_of, state)) for state in STATES},
+    "writer": (writer.FRAMES, writer.writer_of),
+}
 PAGE = '<!doctype html><meta charset="utf-8"><body style="margin:0;width:{}px">{}'
 # What can be taken is no part of a picture; what is left says in words what it shows.
 TAKE = """() => {
@@ -32,13 +39,13 @@ TAKE = """() => {
 }"""
 
 
-def frames(browser: Browser, state: str) -> Iterator[tuple[str, str]]:
-    """Yield the first picture of a state at each width, under the name of its file."""
-    page = browser.new_page()
+def frames(browser: Browser, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the first picture of a figure at each width, under the name of its file."""
+    page, html = browser.new_page(), DRAWN[name][1](EMPTY).html
     for width, pixels in WIDTHS.items():
         page.set_viewport_size({"width": 1280, "height": 900})
-        page.set_content(PAGE.format(pixels, machine_of(state, EMPTY).html))
-        yield f"{state}-{width}.svg", page.evaluate(TAKE) + "\n"
+        page.set_content(PAGE.format(pixels, html))
+        yield f"{name}-{width}.svg", page.evaluate(TAKE) + "\n"
     page.close()
 
 
@@ -46,9 +53,9 @@ def main(names: list[str]) -> None:
     """Write the pictures of these states, or of all."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        for state in names or STATES:
-            for name, picture in frames(browser, state):
-                (FRAMES / name).write_text(picture, encoding="utf-8")
+        for name in names or DRAWN:
+            for file, picture in frames(browser, name):
+                (DRAWN[name][0] / file).write_text(picture, encoding="utf-8")
         browser.close()
 
 

@@ -14,6 +14,7 @@ from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 from attn_course.interactive.scores import score_explorer
 from attn_course.interactive.silence import silence_explorer
+from attn_course.interactive.writer import writer_explorer
 
 __all__ = [
     "InteractiveFigure",
@@ -30,4 +31,5 @@ __all__ = [
     "kernel_regression_explorer",
     "score_explorer",
     "silence_explorer",
+    "writer_explorer",
 ]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from attn_course import trained
-from attn_course.trained import minilm_heads, two_readings
+from attn_course.trained import minilm_heads, two_readings, writers
 from attn_course.trained.store import shipped_weights
 
 # The folder of each file of weights that a live figure fetches.
@@ -20,9 +20,9 @@ TRANSLATORS = (
 )  # fmt: skip
 READERS = ("heaps_plain", "heaps_projections", *two_readings.READERS)
 CAPTIONERS = ("soft", "hard", "uniform")
-WEIGHTS = dict.fromkeys((*TRANSLATORS, *READERS, minilm_heads.NAME), TRAINED) | dict.fromkeys(
-    CAPTIONERS, TRAINED / "captions"
-)
+WEIGHTS = dict.fromkeys(
+    (*TRANSLATORS, *READERS, minilm_heads.NAME, writers.NAME), TRAINED
+) | dict.fromkeys(CAPTIONERS, TRAINED / "captions")
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4
 
@@ -51,7 +51,7 @@ def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
         (target / f"{name}.js").write_text(weights_script(name), encoding="ascii")
 
 
-def provenance(inputs: str, *names: str) -> str:
+def provenance(inputs: str, *names: str, stored: str = "in half precision") -> str:
     """The line under a live figure: which recipes made its weights, and how exact the page is."""
     # four letters of a script hold three bytes of a file
     kilobytes = sum(_file(one).stat().st_size for one in names) * 4 / 3e3
@@ -64,7 +64,7 @@ def provenance(inputs: str, *names: str) -> str:
     return (
         f"Live: this page runs the {model} itself, on the weights of the {recipe} "
         f"{', '.join(f'<code>{one}</code>' for one in names)} of "
-        f"<code>attn_course.trained</code>, in half precision. {fetched}. On {inputs} it gives "
+        f"<code>attn_course.trained</code>, {stored}. {fetched}. On {inputs} it gives "
         "the same words as PyTorch, and weights and probabilities within "
         f"{AGREES_TO:.4f}: a test compares them in a browser."
     )

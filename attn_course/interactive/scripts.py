@@ -43,6 +43,12 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "scaled-dot-product": (),
     "scores": (*TRANSLATES, "sentences", "alignment_grid"),
     "silence": ("layers", "weights", "word_reader", "sentences", "alignment_grid"),
+    "writer": (
+        *("layers", "weights"),
+        *DRAWN,
+        *(f"writer/{part}" for part in ("transformer", "pieces", "law")),
+        *(f"writer/{part}" for part in ("text", "next", "heads", "picture")),
+    ),
 }
 
 
@@ -65,6 +71,8 @@ def files_of(name: str) -> list[Path]:
     if name not in NEEDS:
         raise ValueError(f"no interactive figure is called {name!r}; there are {', '.join(NEEDS)}")
     own = name.replace("-", "_").replace("machine_", "machine/")
+    if (FOLDER / own).is_dir():
+        own = f"{own}/{own}"
     parts = ("figure", *NEEDS[name], own)
     paths = [FOLDER / f"{part}.{kind}" for part in parts for kind in ("css", "js")]
     return [path for path in paths if path.suffix == ".js" or path.is_file()]

@@ -27,14 +27,21 @@ const readWeights = (letters) => {
       shape,
       data_offsets: [from, to],
     } = tensors[name];
-    const wide = { U8: 1, F16: 2, F32: 4 }[dtype],
+    const wide = { I8: 1, U8: 1, F16: 2, F32: 4 }[dtype],
       data = new Float32Array((to - from) / wide);
     for (let i = 0; i < data.length; i++) {
       const at = start + from + wide * i;
-      if (wide === 1) data[i] = view.getUint8(at) / 255; // a share: the largest byte is 1
+      if (dtype === "I8") data[i] = view.getInt8(at);
+      else if (wide === 1) data[i] = view.getUint8(at) / 255; // a share: the largest byte is 1
       else data[i] = wide === 2 ? half(view.getUint16(at, true)) : view.getFloat32(at, true);
     }
     tensors[name] = { shape, data };
+  }
+  // whole numbers of 8 bits, with a factor for each row
+  for (const name of Object.keys(tensors).filter((one) => `${one}.factor` in tensors)) {
+    const { shape, data } = tensors[name],
+      factors = tensors[`${name}.factor`].data;
+    for (let i = 0; i < data.length; i++) data[i] *= factors[Math.floor(i / shape[1])];
   }
   return { tensors, said };
 };

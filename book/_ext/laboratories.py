@@ -79,9 +79,15 @@ def laboratories(book: Path) -> dict[str, Laboratory]:
     for path in sorted(book.glob("[0-9][0-9]_*.ipynb")):
         for figure, forms in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
             if figure.name not in found:
-                picture = b64decode(forms["image/png"])
-                found[figure.name] = Laboratory(figure, path.stem, picture)
+                found[figure.name] = Laboratory(figure, path.stem, _picture_of(forms))
     return found
+
+
+def _picture_of(forms: dict[str, Any]) -> bytes:
+    """The picture of a stored figure; a notebook keeps a drawing in lines."""
+    if drawing := forms.get("image/svg+xml"):
+        return "".join(drawing).encode()
+    return b64decode(forms["image/png"])
 
 
 class LabRole(ReferenceRole):

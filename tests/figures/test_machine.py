@@ -15,7 +15,8 @@ from torch.testing import assert_close
 
 from attn_course.interactive import attention_machine
 from attn_course.interactive.figure import STORES
-from attn_course.interactive.machine import FRAMES, WIDTHS, name_of
+from attn_course.interactive.frames import WIDTHS
+from attn_course.interactive.machine import FRAMES, name_of
 from attn_course.interactive.machine.states import STATES
 from attn_course.plots import ROLE
 from tests.book.test_pages import DESKTOP, PHONE

@@ -1,0 +1,119 @@
+"""The live writer of chapter 11: it goes on from what a reader types, and shows where it looks.
+
+Its scripts alone draw it, as they draw the attention machine. The first state is computed here, by
+PyTorch; `tools/draw_frames.py` draws it once, wide and narrow, into `frames/`.
+"""
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attn_course.data.novels import pieces
+from attn_course.interactive.controls import button, hint, kept, slider
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.frames import WIDTHS, alone, said_by, stored_frames
+from attn_course.interactive.live import provenance
+from attn_course.interactive.markup import tag
+from attn_course.interactive.writer.reading import looks, told
+from attn_course.trained.writers import NAME, load_writer
+from attn_course.transformer import LanguageModel, next_token_law
+
+FRAMES = Path(str(resources.files(__package__))) / "frames"
+BEGINNING = "She was very much surprised, and could not"
+TEMPERATURES = (0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0)
+TOP_P = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+LAW = {"temperature": 0.8, "top_p": 0.95}
+WRITTEN, SEED, SHOWN = 24, 1, 7
+MOST = {"letters": 300, "pieces": 300}
+
+
+def writer_explorer() -> InteractiveFigure:
+    """The writer of chapter 11, which goes on from any beginning, in the page.
+
+    Shown as the last expression of a cell, its first state stands wherever the notebook is shown.
+    The model runs in the built book, and in JupyterLab: the reader types a beginning, lets it
+    write, forces another piece, silences heads and maps, and turns temperature and top-p.
+    """
+    return writer_of(*stored_frames(FRAMES, NAME))
+
+
+def writer_of(*frames: str) -> InteractiveFigure:
+    """The live writer with these pictures of its first state, which say in words what they show."""
+    model = load_writer()
+    first = _first(model)
+    return InteractiveFigure(
+        name=NAME,
+        label="A model that writes, what it might say next, and where it looks",
+        sentence=said_by(frames[0]),
+        picture="".join(frames),
+        controls=_controls(first["told"]),
+        readings="",
+        data={
+            "width": WIDTHS["wide"],
+            "pieces": pieces().pieces,
+            "sizes": {
+                "num_heads": model.blocks[0].attention.num_heads,
+                "context": model.context,
+                "input_scale": model.input_scale,
+            },
+            "stops": {"temperature": TEMPERATURES, "top_p": TOP_P},
+            "shown": SHOWN,
+            "most": MOST,
+            "written": WRITTEN,
+            "first": first,
+        },
+        live=provenance("100 beginnings", NAME, stored="in 8 bits"),
+        weights=(NAME,),
+        drawing=alone(frames[0]),
+    )
+
+
+@torch.no_grad()
+def _first(model: LanguageModel) -> dict[str, Any]:
+    """What the model wrote, its law for the next piece with its own shares, and where it looks."""
+    begun = pieces().encode(BEGINNING)
+    written = told(model, begun, WRITTEN, SEED, **LAW)
+    starts = [at for at, token in enumerate(written) if pieces().pieces[token].startswith(" ")]
+    written = written[: starts[-1]]  # no word is left half written
+    tokens = [*begun, *written]
+    logits = model(torch.tensor([tokens]))[0, -1]
+    law, own = next_token_law(logits, **LAW), logits.softmax(-1)
+    best = own.topk(SHOWN).indices.tolist()
+    return {
+        "begun": begun,
+        "told": written,
+        "best": [[token, _short(law[token].item()), _short(own[token].item())] for token in best],
+        "weights": [
+            [[_short(weight) for weight in head] for head in block.tolist()]
+            for block in looks(model, tokens)
+        ],
+    }
+
+
+def _short(share: float) -> float:
+    """The share to three digits, which another processor has, too."""
+    return round(share, 3)
+
+
+def _controls(written: list[int]) -> str:
+    typed = tag("input", type="text", name="begun", value=BEGINNING, data_part="begun",
+                spellcheck="false", lang="en", maxlength=MOST["letters"])  # fmt: skip
+    stops = {"temperature": TEMPERATURES, "top_p": TOP_P}
+    sliders = [
+        slider(name, "weight", 0, len(stops[name]) - 1, stops[name].index(LAW[name]),
+               label=name.replace("_", "-"))
+        for name in stops
+    ]  # fmt: skip
+    names = {"back": "back", "step": "step", "play": "write", "again": "draw again"}
+    return (
+        tag("label", tag("span", "Beginning") + typed, class_="attn-typed")
+        + tag("div", "".join(button(*one) for one in names.items()), class_="attn-options")
+        + "".join(sliders)
+        + hint(
+            "Click a next piece to force it, a piece that it wrote to go back there, a strip to "
+            "see in the text where that head looks, a dot to silence a head, maps or a block."
+        )
+        + kept(told="_".join(map(str, written)), seed=SEED, off="", look="")
+    )
