@@ -16,7 +16,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS, alone, said_by, stored_frames
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
-from attn_course.interactive.writer.reading import looks, told
+from attn_course.interactive.writer.reading import blocks_of, looks, told
 from attn_course.trained.writers import NAME, load_writer
 from attn_course.transformer import LanguageModel, next_token_law
 
@@ -24,8 +24,8 @@ FRAMES = Path(str(resources.files(__package__))) / "frames"
 BEGINNING = "She was very much surprised, and could not"
 TEMPERATURES = (0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0)
 TOP_P = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
-LAW = {"temperature": 0.8, "top_p": 0.95}
-WRITTEN, SEED, SHOWN = 24, 1, 7
+TEMPERATURE, TOGETHER = 0.8, 0.95  # the law of the first state
+WRITTEN, SEED, SHOWN = 24, 10, 7
 MOST = {"letters": 300, "pieces": 300}
 
 
@@ -54,7 +54,7 @@ def writer_of(*frames: str) -> InteractiveFigure:
             "width": WIDTHS["wide"],
             "pieces": pieces().pieces,
             "sizes": {
-                "num_heads": model.blocks[0].attention.num_heads,
+                "num_heads": blocks_of(model)[0].attention.num_heads,
                 "context": model.context,
                 "input_scale": model.input_scale,
             },
@@ -72,14 +72,14 @@ def writer_of(*frames: str) -> InteractiveFigure:
 
 @torch.no_grad()
 def _first(model: LanguageModel) -> dict[str, Any]:
-    """What the model wrote, its law for the next piece with its own shares, and where it looks."""
+    """The numbers of the first state: what the model wrote, its next pieces, where it looks."""
     begun = pieces().encode(BEGINNING)
-    written = told(model, begun, WRITTEN, SEED, **LAW)
+    written = told(model, begun, WRITTEN, seed=SEED, temperature=TEMPERATURE, top_p=TOGETHER)
     starts = [at for at, token in enumerate(written) if pieces().pieces[token].startswith(" ")]
     written = written[: starts[-1]]  # no word is left half written
     tokens = [*begun, *written]
     logits = model(torch.tensor([tokens]))[0, -1]
-    law, own = next_token_law(logits, **LAW), logits.softmax(-1)
+    law, own = next_token_law(logits, TEMPERATURE, top_p=TOGETHER), logits.softmax(-1)
     best = own.topk(SHOWN).indices.tolist()
     return {
         "begun": begun,
@@ -100,12 +100,13 @@ def _short(share: float) -> float:
 def _controls(written: list[int]) -> str:
     typed = tag("input", type="text", name="begun", value=BEGINNING, data_part="begun",
                 spellcheck="false", lang="en", maxlength=MOST["letters"])  # fmt: skip
-    stops = {"temperature": TEMPERATURES, "top_p": TOP_P}
     sliders = [
-        slider(name, "weight", 0, len(stops[name]) - 1, stops[name].index(LAW[name]),
-               label=name.replace("_", "-"))
-        for name in stops
-    ]  # fmt: skip
+        slider(name, "weight", 0, len(stops) - 1, stops.index(start), label=name.replace("_", "-"))
+        for name, stops, start in (
+            ("temperature", TEMPERATURES, TEMPERATURE),
+            ("top_p", TOP_P, TOGETHER),
+        )
+    ]
     names = {"back": "back", "step": "step", "play": "write", "again": "draw again"}
     return (
         tag("label", tag("span", "Beginning") + typed, class_="attn-typed")

@@ -1,6 +1,7 @@
 // Where the last piece looks: for each head a strip of its weights, oldest piece first, and the piece
 // with the greatest one. A dot silences a part, or a block with all its parts.
 const DOT = 26,
+  THIN = 1.6, // the least width of a bar
   SEEN = 82; // pixels for the piece beside a strip
 
 // The parts of a block that can be silent.
@@ -18,10 +19,12 @@ const drawDot = (pen, key, [x, y], row, label, isOff, turn) => {
 const drawStrip = (pen, key, [x, y, width, height], weights, opacity) => {
   const most = Math.max(...weights),
     step = width / weights.length,
+    wide = Math.max(step, THIN),
     bottom = y + height;
   const bars = Array.from(weights, (weight, j) => {
-    const high = ((height * weight) / most).toFixed(1);
-    return `M${(x + j * step).toFixed(1)},${bottom}v-${high}h${step.toFixed(2)}v${high}z`;
+    const left = Math.min(x + j * step, x + width - wide).toFixed(1),
+      high = ((height * weight) / most).toFixed(1);
+    return `M${left},${bottom}v-${high}h${wide.toFixed(2)}v${high}z`;
   });
   pen.rect(`${key}-base`, [x, bottom, width, 1], "ink", { opacity: 0.4 });
   pen.path(`${key}-bars`, bars.join(""), "weight", { opacity });

@@ -2,7 +2,7 @@
 const drawWriter = (pen, now, { force, silence }) => {
   const row = pen.narrow ? 25 : 24,
     top = drawText(pen, now) + (pen.narrow ? 8 : 14),
-    [left, width] = pen.narrow ? [0, pen.width] : [330, 290],
+    [left, width] = pen.narrow ? [0, pen.width] : [308, 284],
     below = drawNext(pen, now, [0, top, width, row], force),
     start = pen.narrow ? below + 4 : top,
     wide = (pen.width - left) / now.weights.length;

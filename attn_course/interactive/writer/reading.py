@@ -1,6 +1,7 @@
 """The first state of the live writer, computed by PyTorch; `writer.js` computes every other one."""
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -8,7 +9,7 @@ from torch import Tensor
 from attn_course.multi_head import split_heads
 from attn_course.scaled_dot_product import attention_weights
 from attn_course.self_attention import rotate_by_position
-from attn_course.transformer import LanguageModel, next_token_law
+from attn_course.transformer import Block, LanguageModel, next_token_law
 
 WORD = 2**32
 
@@ -29,22 +30,34 @@ def drawn_from(law: Tensor, number: float) -> int:
 
 @torch.no_grad()
 def told(
-    model: LanguageModel, tokens: Sequence[int], number: int, seed: int, **law: float
+    model: LanguageModel,
+    tokens: Sequence[int],
+    number: int,
+    *,
+    seed: int,
+    temperature: float,
+    top_p: float,
 ) -> list[int]:
     """The tokens with which a model goes on, drawn as the page draws them."""
-    cache, new, found = model.new_cache(), list(tokens), []
+    cache, new = model.new_cache(), list(tokens)
+    found: list[int] = []
     for place in range(number):
         logits = model(torch.tensor([new]), cache)[0, -1]
-        new = [drawn_from(next_token_law(logits, **law), chance(seed, place))]
+        new = [drawn_from(next_token_law(logits, temperature, top_p=top_p), chance(seed, place))]
         found += new
     return found
 
 
+def blocks_of(model: LanguageModel) -> Sequence[Block]:
+    """The blocks of a model, by their type."""
+    return cast("Sequence[Block]", model.blocks)
+
+
 @torch.no_grad()
 def looks(model: LanguageModel, tokens: Sequence[int]) -> list[Tensor]:
-    """Where the last token looks: for each block its weights, (heads, tokens of the context)."""
+    """The weights with which the last token looks: for each block, (heads, tokens it sees)."""
     stream, found = model.input_scale * model.embedding(torch.tensor([tokens])), []
-    for block in model.blocks:
+    for block in blocks_of(model):
         layer, read = block.attention, block.norm_attention(stream)
         query, key = (
             rotate_by_position(split_heads(project(read), layer.num_heads))
