@@ -4,7 +4,8 @@
     python tools/build_road.py --check    compare, change nothing
 
 The stops are in `book/road.yml`: for each chapter its name, what it is about, and the drawing in
-its frame, which is 60 wide and 50 high around the point 0, 0. The road lays them out by itself.
+its frame, which is 60 wide and 50 high around the point 0, 0. The road lays them out by itself, and
+names the parts of the book where `_toc.yml` lets them begin.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import html
 import sys
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from string import Template
 from typing import TypedDict
@@ -21,10 +22,11 @@ import yaml
 from cells import put
 
 ROOT = Path(__file__).resolve().parent.parent
-STOPS, PAGE = "book/road.yml", "book/road.html"
+TOC, STOPS, PAGE = "_toc.yml", "book/road.yml", "book/road.html"
 TEMPLATE = Path(__file__).with_name("road_template.html")
-# Of the first stop from the top, from one to the next, and the turns to the left and right.
-FIRST, STEP, TURNS = 66, 72, (40, 54, 40, 32)
+# Of the first stop from the top, from one to the next, the room for the name of a part, and the
+# turns to the left and right.
+FIRST, STEP, ROOM, TURNS = 66, 72, 30, (40, 54, 40, 32)
 FRAME = '<rect class="frame" x="-30" y="-25" width="60" height="50" rx="9"/>'
 STOP = """\
 <a class="stop" href="{chapter}.html">
@@ -36,6 +38,7 @@ STOP = """\
 <text class="what" x="98" y="{what_y}">{what}</text>
 </a>
 """
+PART = '<text class="part" x="98" y="{y}">{name}</text>\n'
 
 
 class Stop(TypedDict):
@@ -52,15 +55,24 @@ def read_stops(path: Path) -> dict[str, Stop]:
     return stops
 
 
-def draw(stops: dict[str, Stop]) -> str:
+def read_parts(path: Path) -> dict[str, str]:
+    """The names of the parts by the chapters with which they begin."""
+    parts = yaml.safe_load(path.read_text(encoding="utf-8"))["parts"]
+    firsts = {part["chapters"][0]["file"]: part.get("caption", "") for part in parts}
+    return {file.removeprefix("book/"): caption for file, caption in firsts.items()}
+
+
+def draw(stops: dict[str, Stop], parts: dict[str, str]) -> str:
     """The road, as HTML."""
-    places = [(TURNS[i % len(TURNS)], FIRST + STEP * i) for i in range(len(stops))]
+    rooms = accumulate(ROOM * (chapter in parts) for chapter in stops)
+    places = [(TURNS[i % len(TURNS)], FIRST + STEP * i + room) for i, room in enumerate(rooms)]
     ways = [f"M{places[0][0]} 28V{places[0][1] - 29}"] + [
-        f"M{left} {top + 29}C{left} {top + 38} {x} {top + 34} {x} {top + 43}"
-        for (left, top), (x, _) in pairwise(places)
+        f"M{left} {top + 29}C{left} {(top + y) // 2 + 2} {x} {(top + y) // 2 - 2} {x} {y - 29}"
+        for (left, top), (x, y) in pairwise(places)
     ]
     drawn = (
-        STOP.format(
+        (PART.format(y=y - 38, name=html.escape(parts[chapter])) if chapter in parts else "")
+        + STOP.format(
             chapter=chapter,
             number=chapter[:2],
             name=html.escape(stop["name"]),
@@ -86,7 +98,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="default: %(default)s")
     options = parser.parse_args(arguments)
     page = options.root / PAGE
-    content = draw(read_stops(options.root / STOPS)).encode()
+    content = draw(read_stops(options.root / STOPS), read_parts(options.root / TOC)).encode()
     if page.is_file() and page.read_bytes() == content:
         return 0
     if options.check:

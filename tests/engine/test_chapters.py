@@ -41,7 +41,8 @@ def test_chapters_lack_nothing() -> None:
 def test_road_is_drawn_from_its_stops(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert build_road.main(["--check"]) == 0
     (tmp_path / "book").mkdir()
-    shutil.copy(ROOT / build_road.STOPS, tmp_path / build_road.STOPS)
+    for source in (build_road.STOPS, build_road.TOC):
+        shutil.copy(ROOT / source, tmp_path / source)
     assert build_road.main(["--check", "--root", str(tmp_path)]) == 1
     assert "run: python tools/build_road.py" in capsys.readouterr().err
     assert build_road.main(["--root", str(tmp_path)]) == 0
@@ -51,10 +52,22 @@ def test_road_is_drawn_from_its_stops(capsys: pytest.CaptureFixture[str], tmp_pa
 
 def test_one_more_stop_is_laid_out_below_the_others() -> None:
     stops = build_road.read_stops(ROOT / build_road.STOPS)
-    longer = build_road.draw(stops | {"99_more": {"name": "A & B", "what": "w", "drawing": "<p/>"}})
+    one_more = {"99_more": {"name": "A & B", "what": "w", "drawing": "<p/>"}}
+    longer = build_road.draw(stops | one_more, {})
     assert longer.count('class="stop"') == len(stops) + 1
     assert "A &amp; B" in longer
     assert f'viewBox="0 0 360 {66 + 72 * len(stops) + 44}"' in longer
+
+
+def test_the_name_of_a_part_stands_above_its_first_stop() -> None:
+    stops = build_road.read_stops(ROOT / build_road.STOPS)
+    parts = build_road.read_parts(ROOT / build_road.TOC)
+    chapters_of_parts = [chapter for chapter in stops if chapter in parts]
+    assert chapters_of_parts == ["01_retrieval", "11_transformer"]
+    drawn = build_road.draw(stops, parts)
+    for chapter in chapters_of_parts:
+        assert f'{parts[chapter]}</text>\n<a class="stop" href="{chapter}.html">' in drawn
+    assert f'viewBox="0 0 360 {66 + 72 * (len(stops) - 1) + 2 * 30 + 44}"' in drawn
 
 
 @pytest.fixture
