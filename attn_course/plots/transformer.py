@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import BROWN, COMPARED, FAINT, INK, PAPER, VIOLET, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
 ROAD, NORM, PART = 1.6, 4.1, 7.3  # of the diagram: the road, the norms and the parts beside it
@@ -33,8 +33,8 @@ def stream(num_layers: int = 2) -> Figure:
                 plt.Rectangle((0.4, low), 9.4, 4.0, fill=False, edgecolor=INK, linestyle=":")
             )
             axes.text(9.6, low + 3.75, f"block {number}", ha="right", va="top")
-            _part(axes, low + 0.55, "attention", ROLE["weight"])
-            _part(axes, low + 2.35, "two maps", ROLE["value"])
+            _part(axes, low + 0.55, "attention", VIOLET)
+            _part(axes, low + 2.35, "two maps", BROWN)
         axes.set(xlim=(-0.9, 10), ylim=(-1, top + 1.5))
         axes.axis("off")
     return closed(figure)
@@ -63,13 +63,16 @@ def _arrow(colour: str) -> dict[str, object]:
 
 
 def learning(
-    curves: Mapping[str, Tensor], every: int, controls: Mapping[str, float], top: float = 2.4
+    curves: Mapping[str, Tensor],
+    minutes: Mapping[str, float],
+    controls: Mapping[str, float],
+    top: float = 2.4,
 ) -> Figure:
-    """Draw bits a character by step, and what counting reaches.
+    """Draw bits a character by processor time, and what counting reaches.
 
     Args:
-        curves: For each model, its bits every so many steps.
-        every: The steps from one number to the next.
+        curves: For each model, its bits at equal distances in time.
+        minutes: For each model, the minutes from one number to the next.
         controls: For each control, its bits.
         top: The end of the axis.
     """
@@ -77,14 +80,14 @@ def learning(
         figure, axes = plt.subplots()
         marks = ("o-", "s--", "^:")
         for (name, bits), colour, mark in zip(curves.items(), COMPARED, marks, strict=False):
-            at = every * torch.arange(1, len(bits) + 1)
+            at = minutes[name] * torch.arange(1, len(bits) + 1)
             axes.plot(at, bits, mark, color=colour, label=name, markersize=4)
-        end = every * max(map(len, curves.values()))
+        end = max(minutes[name] * len(bits) for name, bits in curves.items())
         for name, bits in controls.items():
             axes.axhline(bits, color=INK, linewidth=1, linestyle=(0, (3, 2)))
             axes.text(end, bits, name, ha="right", va="bottom")
-        axes.set(xlim=(0, 1.03 * end), ylim=(None, top))
-        axes.set(xlabel="steps", ylabel="bits a character, unseen text")
+        axes.set(xlim=(0, 1.03 * end), ylim=(None, top), xticks=range(math.ceil(end)))
+        axes.set(xlabel="processor time in minutes", ylabel="bits a character, unseen text")
         axes.legend()
     return closed(figure)
 
@@ -108,7 +111,7 @@ def worth(runs: Mapping[str, Tensor], every: int) -> Figure:
         )
         for axes, (name, losses) in zip(panels.flat, others, strict=False):
             axes.plot(at, whole.mean(0), color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            draw_mean_and_range(axes, at, losses, "-", color=ROLE["output"])
+            draw_mean_and_range(axes, at, losses, "-", color=VIOLET)
             axes.set_title(name, loc="left")
             axes.set(ylim=(low, high), yticks=range(low + 1, high))
             axes.set(xlim=(0, None), xticks=(0, int(at[-1]) // 2, int(at[-1])))
@@ -133,7 +136,7 @@ def laws(pieces: Sequence[str], laws: Mapping[str, Tensor]) -> Figure:
     with style():
         figure, panels = plt.subplots(1, len(laws), figsize=(5.2, 0.6 + 0.24 * len(pieces)))
         for axes, (name, law) in zip(panels, laws.items(), strict=True):
-            axes.barh(shown, 100 * law.numpy(), color=ROLE["weight"])
+            axes.barh(shown, 100 * law.numpy(), color=VIOLET)
             axes.set_title(name, loc="left")
             axes.set(xlim=(0, 105), xticks=(0, 50, 100), xlabel="share in %")
             axes.invert_yaxis()

@@ -1,5 +1,6 @@
 """A Transformer that continues Jane Austen's novels: its recipe, its record and its weights."""
 
+import math
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +18,7 @@ from attn_course.training import train
 from attn_course.transformer import LanguageModel, bits_per_character, next_token_loss
 
 NAME = "writer"
-CONTEXT, BATCH_SIZE = 128, 16
+CONTEXT, BATCH_SIZE, D_MODEL = 128, 16, 128
 RATE, STEPS, EVERY, SEEDS = 4e-3, 3000, 250, (0,)
 NUM_FIRST = 10  # steps whose losses are recorded
 Run = dict[str, object]
@@ -27,7 +28,7 @@ def make() -> None:
     """Train, measure and record all of them; the record is rewritten after each run."""
     runs = []
     for seed in SEEDS:
-        model, run = learn(seed)
+        run = learn(model := build(seed), seed)
         if seed == SEEDS[0]:
             save_writer(model)
         runs.append(run | measured(model))
@@ -50,7 +51,9 @@ def build(seed: int) -> LanguageModel:
     """A model with random weights drawn from a seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return LanguageModel(len(pieces()), context=CONTEXT)
+        return LanguageModel(
+            len(pieces()), D_MODEL, context=CONTEXT, input_scale=math.sqrt(D_MODEL)
+        )
 
 
 @cache
@@ -110,9 +113,12 @@ def by_position(model: nn.Module, length: int) -> dict[str, float]:
     return found
 
 
-def learn(seed: int) -> tuple[LanguageModel, Run]:
-    """Train a model; return it, and what is recorded on the way."""
-    model, on_the_way, seconds = build(seed), [], []
+def learn(
+    model: nn.Module, seed: int, rate: float = RATE, steps: int = STEPS, every: int = EVERY
+) -> Run:
+    """Train a model; return what is recorded on the way."""
+    on_the_way: list[float] = []
+    seconds: list[float] = []
     first: list[float] = []
     began = time.process_time()
 
@@ -130,7 +136,7 @@ def learn(seed: int) -> tuple[LanguageModel, Run]:
         began += time.process_time() - now
         return on_the_way[-1]
 
-    settings = {"learning_rate": RATE, "seed": seed, "validate_every": EVERY, "progress": False}
-    train(model, batches_of(seed), loss, STEPS, validate=validate, **settings)
-    run = {"seed": seed, "parameters": count_parameters(model), "first_losses": first}
-    return model.eval(), run | {"cpu_seconds": seconds, "validation": on_the_way}
+    settings = {"learning_rate": rate, "seed": seed, "validate_every": every, "progress": False}
+    train(model, batches_of(seed), loss, steps, validate=validate, **settings)
+    run = {"seed": seed, "parameters": count_parameters(model.eval()), "first_losses": first}
+    return run | {"cpu_seconds": seconds, "validation": on_the_way}

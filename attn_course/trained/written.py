@@ -2,12 +2,15 @@
 
 `make` lets it go on from beginnings that it has not seen, by greedy choice and by several laws of
 drawing, and measures what it wrote, and what Jane Austen wrote there: how surprising it is, how
-much of it repeats, and how much of it is copied from the training text. It also measures the writer
-beyond its context, and its pace with the cache and without.
+much of it repeats, how many of its words exist, and how much of it is copied from the training
+text. It also measures the writer beyond its context, and its pace with the cache and without, and
+keeps what a model writes in the first steps of its training.
 """
 
+import re
 import time
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -17,12 +20,19 @@ from attn_course.data.windows import all_windows
 from attn_course.trained.store import write_record
 from attn_course.trained.writers import (
     CONTEXT,
+    RATE,
+    STEPS,
     Run,
+    batches_of,
+    bits,
+    build,
     by_position,
     load_writer,
     losses,
     numbers_of,
+    window_loss,
 )
+from attn_course.training import train
 from attn_course.transformer import LanguageModel, bits_per_character, write
 
 Law = dict[str, float]
@@ -36,6 +46,7 @@ LAWS: tuple[Law, ...] = (
 )
 NUM_TEXTS, GIVEN, WRITTEN, SEEDS = 16, 16, 200, (0, 1, 2)
 PACES, FAR = (128, 512), 512
+BEGUN, STAGES, GOES_ON = "She was very much surprised, and", (0, 10, 30, 100, 300), 24
 
 
 def make() -> None:
@@ -52,6 +63,7 @@ def make() -> None:
         runs,
         far={"moving": far(model, CONTEXT), "all": far(model, FAR)},
         pace=pace(model),
+        stages=[*stages(), stage(model, STEPS)],
     )
 
 
@@ -70,12 +82,13 @@ def told(model: LanguageModel, law: Law, seed: int) -> Tensor:
 
 
 def measured(model: LanguageModel, begun: Tensor, texts: Tensor) -> Run:
-    """Surprise and repetition in texts that go on from their beginnings, and how the first goes."""
+    """Surprise, repetition and known words in texts that go on from their beginnings; the first."""
     surprise = losses(model, torch.cat([begun, texts], 1))[:, GIVEN - 1 :].mean().item()
     told = [pieces().decode(text.tolist()) for text in texts]
     return {
         "bits": round(bits_per_character(surprise, texts.numel(), sum(map(len, told))), 3),
         "repeated": round(sum(map(repeated, told)) / len(told), 3),
+        "known": round(sum(map(known, told)) / len(told), 3),
         "first": told[0],
     }
 
@@ -91,6 +104,23 @@ def repeated(text: str, length: int = 3) -> float:
     words = text.split()
     runs = [tuple(words[at : at + length]) for at in range(len(words) - length + 1)]
     return 1 - len(set(runs)) / len(runs)
+
+
+def known(text: str) -> float:
+    """Share of the words that stand in the training text, too; the first and last may be cut."""
+    words = words_of(text)[1:-1]
+    return sum(word in lexicon() for word in words) / len(words)
+
+
+@cache
+def lexicon() -> frozenset[str]:
+    """All words of the training text."""
+    return frozenset(words_of(novels("training")))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, without marks."""
+    return re.findall("[A-Za-z]+(?:'[a-z]+)?", text)
 
 
 def longest_copied(texts: Sequence[str], source: str) -> int:
@@ -133,6 +163,33 @@ def pace(model: LanguageModel) -> Sequence[Run]:
         assert torch.equal(cached, again)
         found.append({"tokens": number, "cached": seconds[0], "again": seconds[1]})
     return found
+
+
+def stages() -> list[Run]:
+    """Let a model write before it has learned anything, and on the way through a short run."""
+    model = build(SEEDS[0])
+    found, steps = [stage(model, 0)], 0
+
+    def look(model: LanguageModel) -> float:
+        nonlocal steps
+        steps += STAGES[1]
+        if steps in STAGES:
+            found.append(stage(model, steps))
+        return found[-1]["bits"]
+
+    settings = {"learning_rate": RATE, "seed": SEEDS[0], "validate_every": STAGES[1]}
+    stream = batches_of(SEEDS[0])
+    train(model, stream, window_loss, STAGES[-1], validate=look, progress=False, **settings)
+    return found
+
+
+def stage(model: LanguageModel, steps: int) -> Run:
+    """Let a model go on with a sentence after so many steps, and measure its bits a character."""
+    begun = torch.tensor([pieces().encode(BEGUN)])
+    generator = torch.Generator().manual_seed(SEEDS[0])
+    text = write(model, begun, GOES_ON, temperature=0.8, generator=generator)[0]
+    known = {"bits": round(bits(model, "validation"), 3)}
+    return {"steps": steps} | known | {"text": pieces().decode(text.tolist())[len(BEGUN) :]}
 
 
 @torch.no_grad()

@@ -49,7 +49,7 @@ def test_writer_knows_more_than_counting_does() -> None:
 def test_record_begins_as_a_run_does_today(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writers, "train", partial(first_steps, writers.NUM_FIRST))
     stored = WRITERS["runs"][0]
-    _, run = writers.learn(stored["seed"])
+    run = writers.learn(writers.build(stored["seed"]), stored["seed"])
     assert run["first_losses"] == pytest.approx(stored["first_losses"], abs=2e-3)
 
 
@@ -119,9 +119,25 @@ def test_positions_are_counted_in_powers_of_two(monkeypatch: pytest.MonkeyPatch)
 def test_repetition_and_copying_by_hand() -> None:
     assert written.repeated("a b c d a b c a b c d") == pytest.approx(3 / 9)
     assert written.repeated("a b c d e") == 0
+    assert written.words_of('"Who\'s he?" said Mr. Darcy-') == [
+        "Who's",
+        "he",
+        "said",
+        "Mr",
+        "Darcy",
+    ]
+    assert written.known("zzz Emma qqqq was so xjj") == pytest.approx(3 / 4)
     assert written.longest_copied(["xxabcdxx", "bcd"], "zzabcdezz") == 4
     assert written.longest_copied(["abc"], "xyz") == 0
     assert written.longest_copied(["abc", "b"], "zabcz") == 3
+
+
+def test_stages_of_the_training_are_recorded_and_begin_as_today() -> None:
+    stored = WRITTEN["stages"]
+    assert [one["steps"] for one in stored] == [*written.STAGES, writers.STEPS]
+    found = written.stage(writers.build(writers.SEEDS[0]), 0)
+    assert found["text"] == stored[0]["text"]
+    assert found["bits"] == pytest.approx(stored[0]["bits"], abs=5e-3)
 
 
 def test_every_law_is_recorded() -> None:
@@ -138,7 +154,8 @@ def test_text_is_as_surprising_as_its_record_says(law: dict) -> None:
     stored = next(run for run in WRITTEN["runs"] if run["law"] == law)
     found = written.measured(model, begun, written.told(model, law, stored["seed"]))
     assert found["bits"] == pytest.approx(stored["bits"], abs=0.05)
-    assert found["repeated"] == pytest.approx(stored["repeated"], abs=0.05)
+    for name in ("repeated", "known"):
+        assert found[name] == pytest.approx(stored[name], abs=0.05)
 
 
 def test_cache_writes_what_reading_all_again_writes() -> None:

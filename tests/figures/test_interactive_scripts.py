@@ -28,7 +28,6 @@ sys.path.append(str(ROOT / "book" / "_ext"))
 from figures import show_figures, stored_figures
 
 MACHINES = {name_of(state) for state in STATES}
-COMING = {"writer"}  # its chapter is on its way
 WORDS = "florist waiter diver picks stirs steers roses rice barge".split()  # noqa: SIM905
 
 
@@ -59,7 +58,7 @@ def test_no_chapter_stores_a_script_and_each_figure_is_in_one() -> None:
         text = (ROOT / "book" / f"{name}.ipynb").read_text(encoding="utf-8")
         assert "attnFigure" not in text, f"run `python tools/build_notebooks.py {name}`"
         shown |= {figure.name for figure, _ in stored_figures(json.loads(text))}
-    assert set(NEEDS) - MACHINES - COMING <= shown <= set(NEEDS)
+    assert set(NEEDS) - MACHINES <= shown <= set(NEEDS)
 
 
 @pytest.mark.browser
@@ -97,7 +96,7 @@ def test_book_holds_each_script_once_and_its_pages_none(book: Build) -> None:
         text = page.read_text(encoding="utf-8")
         assert "attnFigure" not in text, page
         linked += re.findall(r'<script defer src="\.\./(_static/figures/[^"]*)"></script>', text)
-    assert set(linked) == {address_of(name, "js") for name in NEEDS if name not in COMING}
+    assert set(linked) == {address_of(name, "js") for name in NEEDS}
     # by the laboratory and the chapter, which may show the attention machine twice
     assert max(Counter(linked).values()) <= 3
 

@@ -17,6 +17,7 @@ CURVES = {
     "Transformer": torch.tensor([2.3, 1.9, 1.8, 1.7, 1.6, 1.5]),
     "GRU": torch.tensor([2.1, 1.8]),
 }
+MINUTES = {"Transformer": 0.5, "GRU": 0.4}
 CONTROLS = {"counting 4 before": 1.74, "counting 6 before": 1.58}
 WITHOUT = {
     name: torch.stack([torch.linspace(6, 3 + part / 5, 8) + seed / 20 for seed in range(3)])
@@ -39,7 +40,7 @@ def stream() -> Figure:
 
 def learning() -> Figure:
     """Draw how two models learn."""
-    return transformer.learning(CURVES, 250, CONTROLS)
+    return transformer.learning(CURVES, MINUTES, CONTROLS)
 
 
 def worth() -> Figure:
@@ -79,7 +80,7 @@ def test_learning_shows_the_bits_of_each_model_and_control() -> None:
     curves = axes.lines[: len(CURVES)]
     for line, (name, bits) in zip(curves, CURVES.items(), strict=True):
         assert line.get_label() == name
-        assert_near(line.get_xdata(), 250 * torch.arange(1, len(bits) + 1))
+        assert_near(line.get_xdata(), MINUTES[name] * torch.arange(1, len(bits) + 1))
         assert_near(line.get_ydata(), bits)
     heights = [line.get_ydata()[0] for line in axes.lines[len(CURVES) :]]
     assert heights == list(CONTROLS.values())
