@@ -349,6 +349,10 @@ NO_TENSORS = {
     # of the model that writes, whose own tests try them
     "look_back", "LanguageModel", "next_token_loss", "bits_per_character", "keep_top_k",
     "keep_top_p", "next_token_law", "write",
+    # of the models of heads alone, likewise
+    "leave", "pattern", "head_outputs", "AttentionBlock", "AttentionOnly", "weights_of_heads",
+    "previous_token_score", "after_same_token", "induction_score", "loss_where", "silence",
+    "freeze", "exchange_keys", "read_without", "by_hand",
 }  # fmt: skip
 
 
