@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from playwright.sync_api import Browser, sync_playwright
 
-from attn_course.interactive import machine, writer
+from attn_course.interactive import induction, machine, writer
 from attn_course.interactive.frames import EMPTY, WIDTHS
 from attn_course.interactive.machine.states import STATES
 from tools.browser import FLAGS, chromium
@@ -26,6 +26,7 @@ from tools.browser import FLAGS, chromium
 # The folder of each picture, and the figure that a picture makes.
 DRAWN = {
     **{state: (machine.FRAMES, partial(machine.machine_of, state)) for state in STATES},
+    "induction": (induction.FRAMES, induction.induction_of),
     "writer": (writer.FRAMES, writer.writer_of),
 }
 PAGE = '<!doctype html><meta charset="utf-8"><body style="margin:0;width:{}px">{}'

@@ -7,6 +7,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.heads import head_explorer
 from attn_course.interactive.heap import heap_explorer
+from attn_course.interactive.induction import induction_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
 from attn_course.interactive.machine import attention_machine
 from attn_course.interactive.recurrence import gradient_explorer
@@ -28,6 +29,7 @@ __all__ = [
     "gradient_explorer",
     "head_explorer",
     "heap_explorer",
+    "induction_explorer",
     "kernel_regression_explorer",
     "score_explorer",
     "silence_explorer",

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from attn_course import trained
-from attn_course.trained import minilm_heads, two_readings, writers
+from attn_course.trained import induction, minilm_heads, two_readings, writers
 from attn_course.trained.store import shipped_weights
 
 # The folder of each file of weights that a live figure fetches.
@@ -21,7 +21,7 @@ TRANSLATORS = (
 READERS = ("heaps_plain", "heaps_projections", *two_readings.READERS)
 CAPTIONERS = ("soft", "hard", "uniform")
 WEIGHTS = dict.fromkeys(
-    (*TRANSLATORS, *READERS, minilm_heads.NAME, writers.NAME), TRAINED
+    (*TRANSLATORS, *READERS, minilm_heads.NAME, writers.NAME, induction.NAME), TRAINED
 ) | dict.fromkeys(CAPTIONERS, TRAINED / "captions")
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4

@@ -29,6 +29,11 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "fixed-vector": (*TRANSLATES, "beam_search", "sentences"),
     "heads": ("layers", "weights", "alignment_grid", "head_sheet"),
     "heap": ("layers", "weights", "alignment_grid"),
+    "induction": (
+        *("layers", "weights"),
+        *DRAWN,
+        *("writer/transformer", "induction/letters", "induction/picture"),
+    ),
     "kernel-regression": (),
     "machine-bahdanau": GEOMETRY,
     "machine-kernel-regression": (*MACHINE, "machine/chart"),

@@ -1,0 +1,72 @@
+// The letters in lines: above each what the head of layer 0 gives it, below it what the model had
+// foretold in its place, and what the head of layer 1 gives it, from the letter the reader stands on.
+const CELL = { wide: 17.8, narrow: 16.6 },
+  EDGE = { wide: 62, narrow: 54 }, // pixels for the names of the rows
+  ROWS = { bars: 18, letter: 29, told: 47, below: 58, line: 84 }; // from the top of a line
+
+const spelt = (letter) => (letter === " " ? "\u2423" : letter);
+const saidOf = (letter) => (letter === " " ? "a space" : `\u201c${letter}\u201d`);
+
+const drawBars = (pen, at, [x, y, wide], weights) => {
+  const [above, below] = weights.map((rows) => ROWS.bars * (rows[at] ?? 0));
+  pen.rect(`above${at}`, [x + 3, y + ROWS.bars - above, wide - 6, above], "weight", { round: 1 });
+  pen.rect(`below${at}`, [x + 3, y + ROWS.below, wide - 6, below], "weight", { round: 1 });
+};
+
+const drawLetter = (pen, now, at, [x, y, wide]) => {
+  const middle = x + wide / 2,
+    foretold = at > 0 ? now.told[at - 1] : "",
+    isRight = foretold === now.text[at],
+    looks = { at: "middle", small: true, opacity: isRight ? 1 : 0.6 };
+  if (at === now.at)
+    pen.rect("here", [x + 0.5, y + ROWS.letter - 10, wide - 1, 20], "query", { line: 2 });
+  if (foretold && isRight)
+    pen.rect(`right${at}`, [x + 1.5, y + ROWS.told - 8.5, wide - 3, 16], "output", {
+      opacity: 0.35,
+    });
+  pen.text(`letter${at}`, middle, y + ROWS.letter, spelt(now.text[at]), "ink", {
+    at: "middle",
+    bold: true,
+  });
+  pen.text(`told${at}`, middle, y + ROWS.told, foretold && spelt(foretold), "ink", looks);
+};
+
+// The letter on which the reader stands follows a finger, a mouse and the arrow keys.
+const putStand = (pen, now, { wide, edge, columns, lines }, stand) => {
+  const [line, column] = [Math.floor(now.at / columns), now.at % columns],
+    last = now.text.length - 1;
+  putGrip(pen, "stand", [edge + (column + 0.5) * wide, (line + 0.5) * ROWS.line], {
+    label: "letter to stand on",
+    box: [edge, 0, columns * wide, lines * ROWS.line],
+    across: [now.at + 1, 1, last + 1, `letter ${now.at + 1}, ${saidOf(now.text[now.at])}`],
+    step: wide,
+    move: (x, y) => {
+      const on = clamp(Math.floor(y / ROWS.line), 0, lines - 1) * columns;
+      stand(clamp(on + Math.floor((x - edge) / wide), 0, last));
+    },
+  });
+};
+
+// Returns the height of all lines.
+const drawLetters = (pen, now, stand) => {
+  const size = pen.narrow ? "narrow" : "wide",
+    [wide, edge] = [CELL[size], EDGE[size]],
+    columns = Math.floor((pen.width - edge) / wide),
+    lines = Math.ceil(now.text.length / columns),
+    weights = now.weights.map((rows) => rows[now.at]);
+  for (let line = 0; line < lines; line++) {
+    const y = line * ROWS.line,
+      names = { bars: "layer 0", letter: "text", told: "foretold", below: "layer 1" };
+    for (const row in names) {
+      const shift = { bars: -7, below: 8 }[row] ?? 0;
+      pen.text(`name-${row}-${line}`, 0, y + ROWS[row] + shift, names[row], "ink", { small: true });
+    }
+    for (let at = line * columns; at < Math.min((line + 1) * columns, now.text.length); at++) {
+      const place = [edge + (at - line * columns) * wide, y, wide];
+      drawBars(pen, at, place, weights);
+      drawLetter(pen, now, at, place);
+    }
+  }
+  putStand(pen, now, { wide, edge, columns, lines }, stand);
+  return lines * ROWS.line;
+};

@@ -1,0 +1,284 @@
+"""The live model of two heads: in the page it foretells what it foretells in PyTorch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator, Page
+from torch import Tensor
+from torch.testing import assert_close
+
+from attn_course.data.repeats import SYMBOLS, repeat_batches
+from attn_course.induction import Edit, silence, weights_of_heads
+from attn_course.interactive import induction_explorer
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.induction import FRAMES, MOST, TEXT
+from attn_course.interactive.live import AGREES_TO
+from attn_course.trained.induction import KEPT, load_induction
+from tests.book.test_pages import DESKTOP, PHONE
+from tests.figures.interactive_laws import (
+    IN_LOOKS,
+    assert_accessible_and_fits,
+    assert_prints_without_controls,
+    assert_small,
+    assert_stands_without_scripts,
+    assert_stays_without_its_weights,
+    without_numbers,
+)
+from tests.figures.interactive_pages import look, page_of, read_all
+from tests.figures.test_machine import BAR, BEYOND, COLLIDING
+from tests.sampling import sampled, takes_all
+from tools.draw_frames import frames
+
+FIGURE = ".attn-figure[data-figure='induction']"
+
+
+@cache
+def drawn() -> InteractiveFigure:
+    return induction_explorer()
+
+
+address, window, page, figure = page_of("induction", lambda: drawn().html, "induction")
+
+
+def states() -> Iterator[dict[str, Any]]:
+    """Yield texts in which something comes twice, each in a state of its own."""
+    tokens = next(repeat_batches(7, 100, MOST, sizes=(5, 20))).tokens
+    for number, row in enumerate(tokens.tolist()):
+        text = "".join(SYMBOLS[token] for token in row)[: 1 + number % MOST]
+        state = {"text": text, "step": number % len(KEPT), "at": number // 2 % len(text)}
+        yield state | {f"off{layer}": bool(number // 3 >> layer & 1) for layer in range(2)}
+
+
+# Sets the form and returns what the model then knows.
+READ = """async (root, state) => {
+  const form = root.querySelector("form");
+  for (const name in state) {
+    const one = form.elements[name];
+    if (one.type === "checkbox") one.checked = state[name];
+    else one.value = state[name];
+  }
+  root.reading = null;
+  form.dispatchEvent(new Event("input", { bubbles: true }));
+  while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
+  return JSON.stringify(root.reading);
+}"""
+
+
+def read(figure: Locator, state: Mapping[str, object]) -> dict[str, Any]:
+    return json.loads(figure.evaluate(READ, state))
+
+
+def numbers_of(text: str) -> Tensor:
+    return torch.tensor([[SYMBOLS.index(letter) for letter in text]])
+
+
+def both(*edits: Edit) -> Edit:
+    """Return an edit that makes several changes, one after the other."""
+
+    def edit(layer: int, part: str, given: Tensor) -> Tensor:
+        for one in edits:
+            given = one(layer, part, given)
+        return given
+
+    return edit
+
+
+@sampled
+@pytest.mark.browser
+def test_page_foretells_as_pytorch(figure: Locator) -> None:
+    chosen = list(islice(states(), 0, None, 1 if takes_all() else 7))
+    for state in chosen:
+        got, tokens = read(figure, state), numbers_of(state["text"])
+        model = load_induction(KEPT[state["step"]]).double()
+        edit = both(*(silence(layer, 0) for layer in range(2) if state[f"off{layer}"]))
+        seen: list[Tensor] = []
+
+        def note(
+            layer: int, part: str, given: Tensor, seen: list = seen, edit: Edit = edit
+        ) -> Tensor:
+            if part == "weights":
+                seen.append(given[0, 0])
+            return edit(layer, part, given)
+
+        laws = model(tokens, note)[0].softmax(-1)
+        close = {"rtol": 0, "atol": AGREES_TO}
+        assert_close(torch.tensor(got["laws"]).double(), laws, **close)
+        for found, ours in zip(got["weights"], seen, strict=True):
+            for at, row in enumerate(found):
+                assert_close(torch.tensor(row).double(), ours[at, : at + 1], **close)
+        assert got["at"] == state["at"]
+    assert {(state["off0"], state["off1"]) for state in chosen} == {
+        (a, b) for a in (False, True) for b in (False, True)
+    }
+    assert {state["step"] for state in chosen} == {*range(len(KEPT))}
+
+
+@pytest.mark.browser
+def test_letters_are_taken_or_refused(figure: Locator) -> None:
+    typed, alert = figure.get_by_role("textbox", name="Letters"), figure.get_by_role("alert")
+    for text, said in [
+        ("Emma and Emma", ""),
+        ("caf\u00e9", "It knows a to z and the space, and not \u00e9"),
+        ("in 1813", "and not 1 8 3"),
+        ("", "Type some letters"),
+    ]:
+        typed.fill(text)
+        if said:
+            alert.get_by_text(said).wait_for()
+            assert figure.get_attribute("data-stale") is not None
+        else:
+            figure.page.wait_for_function("root => root.reading", arg=figure.element_handle())
+            assert not alert.is_visible()
+    assert len(read(figure, {"text": "Emma"})["laws"]) == 4
+    typed.evaluate("(one, text) => { one.value = text; one.dispatchEvent(new Event('input', "
+                   "{ bubbles: true })) }", "a" * (MOST + 1))  # fmt: skip
+    alert.get_by_text(f"There is room for {MOST} letters, not {MOST + 1}.").wait_for()
+
+
+@pytest.mark.browser
+def test_it_writes_on_what_came_before_until_there_is_no_room(figure: Locator) -> None:
+    typed, write = (
+        figure.get_by_role("textbox", name="Letters"),
+        figure.get_by_role("button", name="write on"),
+    )
+    read(figure, {"text": TEXT, "at": ""})
+    for _ in range(2):
+        write.click()
+    assert typed.input_value() == TEXT + "ox"
+    figure.get_by_role("button", name="random letters, twice").click()
+    text = typed.input_value()
+    once = (len(text) + 1) // 2
+    assert text == (text[:once] * 2)[:-1]
+    read(figure, {"text": "ab" * (MOST // 2)})
+    write.click()
+    assert len(typed.input_value()) == MOST
+
+
+@pytest.mark.browser
+def test_reader_stands_where_key_mouse_and_finger_say(page: Page, figure: Locator) -> None:
+    text = "ab" * 26
+    read(figure, {"text": text, "at": ""})
+    stand = figure.get_by_role("slider", name="letter to stand on")
+
+    def at() -> int:
+        return figure.evaluate("root => root.reading.at")
+
+    assert at() == len(text) - 1
+    stand.press("ArrowLeft")
+    assert at() == len(text) - 2
+    stand.press("Shift+ArrowLeft")
+    assert at() == len(text) - 7
+    for _ in range(9):
+        stand.press("Shift+ArrowLeft")
+    assert at() == 0
+    stand.press("ArrowRight")
+    assert stand.get_attribute("aria-valuetext") == "letter 2, \u201cb\u201d"
+    boxes = [one.bounding_box() for one in figure.locator(".t.bold").all()]
+    places = sorted((box for box in boxes if box), key=lambda box: (round(box["y"]), box["x"]))
+    for place in (0, 30, 51):
+        box = places[place]
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert at() == place
+    page.touchscreen.tap(places[7]["x"] + 4, places[7]["y"] + 8)
+    assert at() == 7
+    figure.get_by_role("textbox", name="Letters").fill("abc")
+    page.wait_for_function("root => root.reading.at === 2", arg=figure.element_handle())
+
+
+@pytest.mark.browser
+def test_link_opens_the_state_and_an_odd_one_does_no_harm(
+    page: Page, address: str, figure: Locator
+) -> None:
+    wanted = read(figure, {"text": "otto and otto", "at": 5, "step": 3, "off0": True})
+    figure.locator(".attn-link").hover()
+    link = figure.locator(".attn-link").get_attribute("href")
+    for way, check in [
+        (link, lambda got: got == wanted),
+        ("#lab=induction&text=abab&at=-7&step=99&off1=x", lambda got: got["at"] == 0),
+        ("#lab=induction&text=abab&at=x", lambda got: len(got["laws"]) == 4),
+    ]:
+        page.goto("about:blank")
+        page.goto(address + way)
+        page.wait_for_function(f'document.querySelector("{FIGURE}").reading')
+        assert check(figure.evaluate("root => root.reading"))
+
+
+@pytest.mark.browser
+def test_stored_frames_are_what_the_scripts_draw(browser: Browser, page: Page) -> None:
+    for file, picture in frames(browser, "induction"):
+        stored = (FRAMES / file).read_text(encoding="utf-8")
+        assert picture == stored, "run `python tools/draw_frames.py induction`"
+    texts = page.locator(f"{FIGURE} .t")
+    first = texts.all_text_contents()
+    read_all(page.locator(FIGURE), [{}])
+    now = texts.all_text_contents()
+    assert list(map(without_numbers, now)) == list(map(without_numbers, first))
+
+
+@pytest.mark.browser
+def test_first_state_stands_alone(
+    browser: Browser, page: Page, address: str, tmp_path: Path
+) -> None:
+    marks = page.locator(f"{FIGURE} .t").count()
+    picture = ".attn-picture > svg:first-child .t"
+    assert_stands_without_scripts(browser, address, FIGURE, picture, marks)
+    assert_prints_without_controls(page, FIGURE)
+    assert_stays_without_its_weights(
+        browser, tmp_path, drawn(), lambda figure: figure.locator("[data-part=write]").click()
+    )
+
+
+@pytest.mark.browser
+@IN_LOOKS
+def test_figure_is_accessible_and_fits(
+    page: Page, figure: Locator, shape: tuple[int, int], colours: str
+) -> None:
+    look(page, shape, colours, "reduce")
+    read(figure, {"text": ("she sells sea shells " * 3)[:MOST], "off1": True, "at": 30})
+    boxes = [one.bounding_box() for one in figure.locator(":is(button, .grip[role])").all()]
+    assert min(min(box["width"], box["height"]) for box in boxes if box) >= 24, "too small"
+    assert_accessible_and_fits(page, f"{FIGURE} .attn-picture .t")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_all_of_it_is_on_one_screen_and_no_letters_collide(
+    page: Page, figure: Locator, shape: tuple[int, int]
+) -> None:
+    look(page, shape, "light", "reduce")
+    for state in islice(states(), 0, None, 9):
+        read(figure, state)
+        height = figure.evaluate("""root => {
+          const [form, picture] = ["form", ".attn-picture"].map((one) => root.querySelector(one));
+          return form.getBoundingClientRect().bottom - picture.getBoundingClientRect().top;
+        }""")
+        assert height <= shape[1] - BAR
+        assert figure.evaluate(BEYOND) == []
+        assert figure.evaluate(COLLIDING) == []
+
+
+def test_first_state_is_foretold_by_the_model() -> None:
+    first, tokens = drawn().data["first"], numbers_of(TEXT)
+    laws = load_induction()(tokens)[0].softmax(-1)
+    assert first["told"] == "".join(SYMBOLS[number] for number in laws.argmax(-1).tolist())
+    for number, share in first["best"]:
+        assert share == pytest.approx(laws[-1, number].item(), abs=1e-3)
+    assert SYMBOLS[first["best"][0][0]] == "o"
+    for layer, ours in zip(
+        first["weights"], weights_of_heads(load_induction(), tokens), strict=True
+    ):
+        for at, row in enumerate(layer):
+            assert row == pytest.approx(ours[0, 0, at, : at + 1].tolist(), abs=0.006)
+
+
+def test_page_and_weights_stay_small_and_the_same() -> None:
+    assert_small(drawn().html, "induction", page=52_000)
+    assert drawn().html == induction_explorer().html
