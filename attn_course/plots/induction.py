@@ -1,0 +1,183 @@
+"""The figures of chapter 12: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from attn_course.plots import BROWN, COMPARED, FAINT, GREY, INK, PAPER, ROLE, VIOLET, closed, style
+from attn_course.plots.curves import draw_mean_and_range
+
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", ROLE["weight"]])
+LINES = ("-", "--", ":", "-.")
+
+
+def two_looks(letters: str = "xabya") -> Figure:
+    """Draw what two heads do: each letter notes the one before, and the last one finds its own.
+
+    Args:
+        letters: The sequence, whose last letter stands in it once before.
+    """
+    last, found = len(letters) - 1, letters.index(letters[-1]) + 1
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.5))
+        for at, letter in enumerate(letters):
+            _letter(axes, at, 0.0, letter)
+            _letter(axes, at, 1.5, letter, letters[at - 1] if at else "")
+            _arrow(axes, (at, 0.3), (at, 1.2), FAINT)
+            if at:
+                _arrow(axes, (at - 1, 0.3), (at - 0.28, 1.2), ROLE["weight"])
+        axes.text(-0.55, 0.75, "layer 0", ha="right", va="center")
+        axes.text(-0.55, 2.4, "layer 1", ha="right", va="center")
+        _letter(axes, last, 3.0, letters[-1], answer=letters[found])
+        _arrow(axes, (last, 1.8), (last, 2.7), FAINT)
+        _arrow(axes, (found, 1.8), (last - 0.28, 2.85), ROLE["weight"])
+        axes.text(last, 3.55, f"next: {letters[found]}", ha="center", va="bottom")
+        axes.set(xlim=(-1.6, last + 0.6), ylim=(-0.45, 3.95))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _letter(
+    axes: Axes, at: float, height: float, letter: str, before: str = "", answer: str = ""
+) -> None:
+    """Draw a letter's box with what has been written into it: the one before, or the answer."""
+    frame = {"boxstyle": "round,pad=0.3", "facecolor": PAPER, "edgecolor": INK}
+    note, colour = (f"after {before}", "key") if before else (answer, "output")
+    axes.text(at, height, letter, ha="center", va="center", fontweight="bold", bbox=frame, zorder=4)
+    if note:
+        look = {"boxstyle": "round,pad=0.2", "facecolor": ROLE[colour], "edgecolor": "none"}
+        axes.text(at + 0.2, height - 0.32, note, ha="center", va="center", fontsize=9,
+                  color="black", bbox=look, zorder=5)  # fmt: skip
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
+    line = {"arrowstyle": "->", "color": colour, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=line)
+
+
+def drop(
+    losses: Mapping[str, Tensor], scores: Mapping[str, Tensor], every: int, chance: float
+) -> Figure:
+    """Draw the loss by step, and below it how far the heads are.
+
+    Args:
+        losses: For each kind of model the losses of all seeds, (num_seeds, num_points).
+        scores: For each score, that of the best head of each seed, (num_seeds, num_points).
+        every: The steps from one number to the next.
+        chance: The loss of one who knows nothing.
+    """
+    with style():
+        figure, (above, below) = plt.subplots(
+            2, 1, figsize=(5.2, 4.9), sharex=True, height_ratios=(3, 2)
+        )
+        above.axhline(chance, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        end = every * (max(values.shape[1] for values in losses.values()) - 1)
+        above.text(end, chance + 0.05, "knowing nothing", ha="right", va="bottom")
+        colours = (VIOLET, BROWN, GREY)
+        for axes, runs, inks in ((above, losses, colours), (below, scores, (VIOLET, INK))):
+            for (name, values), colour, mark in zip(runs.items(), inks, LINES, strict=False):
+                at = every * torch.arange(values.shape[1])
+                draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
+        above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")
+        below.set(ylim=(0, 1), xlim=(0, None), xlabel="steps", ylabel="score of the best head")
+        above.legend(loc="lower left")
+        below.legend(loc="center right")
+    return closed(figure)
+
+
+def patterns(text: str, steps: Mapping[int, Tensor]) -> Figure:
+    """Draw the weights of two heads after several steps of their training.
+
+    Args:
+        text: The letters.
+        steps: For each step the weights of both layers, (2, len(text), len(text)).
+    """
+    letters = [letter.replace(" ", "\N{OPEN BOX}") for letter in text]
+    with style():
+        figure, panels = plt.subplots(
+            2, len(steps), figsize=(5.2, 4.0), sharex=True, sharey=True, squeeze=False
+        )
+        for column, (step, weights) in zip(panels.T, steps.items(), strict=True):
+            for layer, (axes, table) in enumerate(zip(column, weights, strict=True)):
+                axes.imshow(table.numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
+                axes.spines[:].set_visible(True)
+                axes.set_xticks(range(len(text)), letters, fontsize=7)
+                axes.set_yticks(range(len(text)), letters, fontsize=7)
+                axes.tick_params(length=0, pad=1)
+                if column is panels[:, 0]:
+                    axes.set_ylabel(f"layer {layer}")
+            column[0].set_title(f"step {step}")
+        for layer, axes in enumerate(panels[:, 0]):
+            axes.set_ylabel(f"layer {layer}: it looks")
+        for axes in panels[-1]:
+            axes.set_xlabel("at")
+    return closed(figure)
+
+
+def losses(rows: Mapping[str, Tensor], lines: Mapping[str, float]) -> Figure:
+    """Draw the loss of each seed, a row for each change.
+
+    Args:
+        rows: For each change the losses of the seeds, (num_seeds,).
+        lines: Losses to compare with, each with a name.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.36 * len(rows)))
+        for name, loss in lines.items():
+            axes.axvline(loss, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+            axes.text(loss, -0.75, name, ha="center", va="bottom")
+        for row, values in enumerate(rows.values()):
+            height = row + np.linspace(-0.2, 0.2, len(values))
+            axes.plot(values, height, "o", color=ROLE["output"], markersize=6, alpha=0.8)
+        axes.set_yticks(range(len(rows)), list(rows))
+        axes.set(xlim=(0, None), ylim=(len(rows) - 0.5, -0.6), xlabel="loss at repeats, nats")
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=FAINT, linewidth=0.5)
+        axes.set_axisbelow(True)
+    return closed(figure)
+
+
+def heads(points: Mapping[str, Sequence[Tensor]]) -> Figure:
+    """Draw heads by two scores.
+
+    Args:
+        points: For each group of heads, their previous-token and induction scores, (num_heads,).
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.4))
+        for (name, scores), colour, mark in zip(points.items(), COMPARED, "ox+", strict=False):
+            axes.plot(*scores, mark, color=colour, label=name, markersize=8, markeredgewidth=2)
+        axes.set(xlim=(-0.03, 1), ylim=(-0.05, 1))
+        axes.set(xlabel="previous-token score", ylabel="induction score")
+        axes.legend(loc="upper right")
+    return closed(figure)
+
+
+def by_distance(losses: Mapping[str, Tensor], edges: Sequence[int], learned: int) -> Figure:
+    """Draw the loss by the distance of the repeat.
+
+    Args:
+        losses: For each model the losses of the seeds, (num_seeds, len(edges) - 1).
+        edges: Where the ranges of distances begin, and where the last one ends.
+        learned: The greatest distance in training.
+    """
+    middles = (torch.tensor(edges[1:]) + torch.tensor(edges[:-1])) / 2
+    with style():
+        figure, axes = plt.subplots()
+        axes.axvline(learned, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        axes.text(learned, 0.1, " farthest in training", ha="left", va="bottom")
+        for (name, values), colour, mark in zip(losses.items(), COMPARED, LINES, strict=False):
+            draw_mean_and_range(axes, middles, values, f"o{mark}", color=colour, label=name)
+        axes.set(xlim=(0, None), ylim=(0, None), xlabel="distance of the repeat")
+        axes.set(ylabel="loss at repeats, nats")
+        axes.legend(loc="upper left")
+    return closed(figure)
