@@ -256,12 +256,13 @@ def words(cells: list[NotebookNode]) -> int:
 
 def in_figure(output: NotebookNode) -> Iterator[str]:
     """Yield what a figure says: in its drawing, and a live one in its sentence and controls too."""
-    stored = output.get("data", {}).get(STORED, {})
+    data = output.get("data", {})
     drawn = output.get("metadata", {}).get("image/png", {}).get("svg", "")
-    for svg in (drawn, stored.get("picture", "")):
+    for svg in (drawn, data.get("image/svg+xml", "")):
         yield from (TAG.sub("", text) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL))
-    yield stored.get("sentence", "")
-    yield TAG.sub(" ", stored.get("controls", ""))
+    if stored := data.get(STORED):
+        yield data["text/plain"].removeprefix(stored["label"])
+        yield TAG.sub(" ", stored["controls"])
 
 
 if __name__ == "__main__":

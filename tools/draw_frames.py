@@ -1,63 +1,105 @@
-"""Draw first states in a browser, as pages without scripts show them.
+"""Draw the first pictures of the interactive figures, which pages without scripts show.
 
-    python tools/draw_frames.py              those of the attention machine and of the writer
-    python tools/draw_frames.py retrieval    one of them
+    python tools/draw_frames.py                      all figures
+    python tools/draw_frames.py machine-retrieval    one of them
 
-Only the scripts can draw them. They compute places and letters from numbers alone and measure no
-font, so that every browser draws the same; a test draws them again.
+These are the states of the attention machine and the figures that the notebooks store. Only their
+scripts can draw them. They compute places from numbers alone and measure no font, so that every
+browser draws the same; a test draws them again. A notebook that shows one gets it, too: nothing is
+executed for that.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from playwright.sync_api import Browser, sync_playwright
 
-from attn_course.interactive import induction, machine, writer
-from attn_course.interactive.frames import EMPTY, WIDTHS
+from attn_course.interactive.figure import InteractiveFigure, stored_figures
+from attn_course.interactive.frames import WIDTHS, place_of
+from attn_course.interactive.machine import attention_machine, name_of
 from attn_course.interactive.machine.states import STATES
+from attn_course.interactive.writer import writer_explorer
 from tools.browser import FLAGS, chromium
+from tools.cells import as_text, put, read
 
-# The folder of each picture, and the figure that a picture makes.
-DRAWN = {
-    **{state: (machine.FRAMES, partial(machine.machine_of, state)) for state in STATES},
-    "induction": (induction.FRAMES, induction.induction_of),
-    "writer": (writer.FRAMES, writer.writer_of),
-}
+ROOT = Path(__file__).resolve().parent.parent
 PAGE = '<!doctype html><meta charset="utf-8"><body style="margin:0;width:{}px">{}'
-# What can be taken is no part of a picture; what is left says in words what it shows.
-TAKE = """() => {
-  const frame = document.querySelector('.attn-picture > svg').cloneNode(true);
-  for (const grip of frame.querySelectorAll('.grip')) grip.remove();
-  frame.setAttribute('role', 'img');
-  frame.removeAttribute('style');
-  return frame.outerHTML;
+# What can be taken, and what fonts decide, is no part of a picture; it says in words what it shows.
+TAKE = """root => {
+  const shown = [...root.querySelectorAll('.attn-picture > svg:not([hidden])')];
+  return shown.map((svg, i) => {
+    const frame = svg.cloneNode(true);
+    for (const grip of frame.querySelectorAll('.grip')) grip.remove();
+    for (const word of frame.matches('.attn-table') ? frame.querySelectorAll('text') : [])
+      for (const name of ['textLength', 'lengthAdjust']) word.removeAttribute(name);
+    for (const one of [frame, ...frame.querySelectorAll('*')])
+      for (const name of one.getAttributeNames())
+        if (/^(role|tabindex|aria-(?!label))/.test(name) ||
+            (one !== frame && name === 'aria-label')) one.removeAttribute(name);
+    frame.removeAttribute('style');
+    frame.setAttribute('xmlns', svg.namespaceURI);
+    if (i) frame.removeAttribute('aria-label');
+    frame.setAttribute(...(i ? ['aria-hidden', 'true'] : ['role', 'img']));
+    return frame.outerHTML + '\\n';
+  }).join('');
 }"""
 
 
-def frames(browser: Browser, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the first picture of a figure at each width, under the name of its file."""
-    page, html = browser.new_page(), DRAWN[name][1](EMPTY).html
+def figures() -> dict[str, InteractiveFigure]:
+    """The attention machine in each state, the writer, and the figures of the notebooks."""
+    found = {name_of(state): attention_machine(state) for state in STATES}
+    found["writer"] = writer_explorer()
+    for path in notebooks():
+        found |= {figure.name: figure for figure, _ in stored_figures(read(path))}
+    return found
+
+
+def notebooks() -> list[Path]:
+    """The notebooks of the chapters."""
+    return sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
+
+
+def frames(browser: Browser, figure: InteractiveFigure) -> Iterator[tuple[Path, str]]:
+    """Yield the first pictures of a figure, with their files: the narrow one if it is another."""
+    page, drawn = browser.new_page(), ""
     for width, pixels in WIDTHS.items():
         page.set_viewport_size({"width": 1280, "height": 900})
-        page.set_content(PAGE.format(pixels, html))
-        yield f"{name}-{width}.svg", page.evaluate(TAKE) + "\n"
+        page.set_content(PAGE.format(pixels, figure.html))
+        before, drawn = drawn, page.locator(".attn-figure").evaluate(TAKE)
+        if drawn != before:
+            yield place_of(figure.name, width), drawn.replace("<svg", f"<svg {figure.mark}")
     page.close()
 
 
+def put_into_notebooks() -> None:
+    """Give the notebooks the pictures that the package holds now."""
+    for path in notebooks():
+        notebook = read(path)
+        before = as_text(notebook)
+        for figure, forms in stored_figures(notebook):
+            if figure.drawing:
+                forms["image/svg+xml"] = figure.drawing
+                forms["text/plain"] = figure.words
+        if as_text(notebook) != before:
+            put(as_text(notebook).encode(), path)
+
+
 def main(names: list[str]) -> None:
-    """Write the pictures of these states, or of all."""
+    """Draw these figures, or all, and renew the notebooks."""
+    found = figures()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        for name in names or DRAWN:
-            for file, picture in frames(browser, name):
-                (DRAWN[name][0] / file).write_text(picture, encoding="utf-8")
+        for name in names or found:
+            for file, picture in frames(browser, found[name]):
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(picture, encoding="utf-8")
         browser.close()
+    put_into_notebooks()
 
 
 if __name__ == "__main__":

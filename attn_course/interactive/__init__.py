@@ -2,19 +2,18 @@
 
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
-from attn_course.interactive.clock import clock_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import fixed_vector_explorer
+from attn_course.interactive.head_ablation import head_ablation_explorer
 from attn_course.interactive.heads import head_explorer
-from attn_course.interactive.heap import heap_explorer
 from attn_course.interactive.induction import induction_explorer
-from attn_course.interactive.kernel_regression import kernel_regression_explorer
 from attn_course.interactive.machine import attention_machine
+from attn_course.interactive.permutation import permutation_explorer
 from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 from attn_course.interactive.scores import score_explorer
-from attn_course.interactive.silence import silence_explorer
+from attn_course.interactive.sinusoids import sinusoid_explorer
 from attn_course.interactive.writer import writer_explorer
 
 __all__ = [
@@ -23,15 +22,14 @@ __all__ = [
     "attention_explorer",
     "attention_machine",
     "caption_explorer",
-    "clock_explorer",
     "colour_explorer",
     "fixed_vector_explorer",
     "gradient_explorer",
+    "head_ablation_explorer",
     "head_explorer",
-    "heap_explorer",
     "induction_explorer",
-    "kernel_regression_explorer",
+    "permutation_explorer",
     "score_explorer",
-    "silence_explorer",
+    "sinusoid_explorer",
     "writer_explorer",
 ]

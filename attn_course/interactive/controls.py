@@ -19,13 +19,11 @@ def choice(legend: str, *content: str) -> str:
     )
 
 
-def option(
-    kind: str, group: str, value: object, text: str, chosen: bool = False, icon: str = ""
-) -> str:
+def option(kind: str, group: str, value: object, text: str, chosen: bool = False) -> str:
     """A button of a group, of which one is chosen (`radio`) or any number (`checkbox`)."""
     mark = {"checked": ""} if chosen else {}
     button = tag("input", type=kind, name=group, value=value, **mark)
-    return tag("label", button + icon + tag("span", text), class_="attn-option")
+    return tag("label", button + tag("span", text), class_="attn-option")
 
 
 def slider(
@@ -81,13 +79,24 @@ def kept(**values: object) -> str:
     )
 
 
-def readings(named: Iterable[tuple[str, str, str]]) -> str:
-    """Lines of a name and what is read there; each is a part, its name and its first text."""
+def readings(**names: str) -> str:
+    """Lines of a name and what is read there, by their parts; seen when the script writes them."""
+    return "".join(
+        tag("div", tag("dt", escape(name)) + tag("dd", data_part=f"{part}-reading"), hidden="")
+        for part, name in names.items()
+    )
+
+
+def coloured(named: Iterable[tuple[str, str, str]]) -> str:
+    """Lines of a name in the colour of a role and what the script writes there.
+
+    Each is a part, the role and the name.
+    """
     return "".join(
         tag(
             "div",
-            tag("dt", escape(name)) + tag("dd", escape(text), data_part=f"{part}-reading"),
-            **({} if text else {"hidden": ""}),
+            tag("dt", tag("span", class_="attn-swatch", style=f"--attn-colour:{ROLE[role]}") + name)
+            + tag("dd", data_part=f"{part}-reading"),
         )
-        for part, name, text in named
+        for part, role, name in named
     )

@@ -124,8 +124,8 @@ const attnPin = (root, form, box) => {
   pin();
 };
 
-// Start every figure of this name that is on the page and not alive yet. `start` gets the figure,
-// its numbers, `say`, which shows a sentence to screen readers once the reader has paused, and its
+// Start every figure of this name that is on the page and not alive yet. In place of its first
+// picture it gets an empty one, in which its script draws. `start` gets the figure, its numbers, `say`, which shows a sentence to screen readers once the reader has paused, and its
 // `attnParts`.
 const attnFigure = (name, start) => {
   for (const root of document.querySelectorAll(`.attn-figure[data-figure="${name}"]`)) {
@@ -142,7 +142,9 @@ const attnFigure = (name, start) => {
         root.querySelector("[role=status]").textContent = sentence;
       }, 700);
     };
-    const form = root.querySelector("form");
+    const box = root.querySelector(".attn-picture"),
+      form = root.querySelector("form");
+    box.replaceChildren(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
     form.addEventListener("submit", (event) => event.preventDefault());
     // JupyterLab takes the arrow keys of the whole page as its own
     form.addEventListener("keydown", (event) => {
@@ -160,7 +162,7 @@ const attnFigure = (name, start) => {
       root.addEventListener(event, renew); // it may be copied at any time
     form.append(link);
     renew();
-    attnPin(root, form, root.querySelector(".attn-picture"));
+    attnPin(root, form, box);
     attnRestore(name, root, form);
     addEventListener("hashchange", () => attnRestore(name, root, form));
   }

@@ -1,13 +1,12 @@
 """The common parts of the interactive figures: their display, and the HTML around their pictures.
 
-A figure is a picture in SVG that Python draws in its first state, controls that stay hidden until a
-script runs, a line of readings, and numbers in JSON. The script only moves parts of the drawing, so
-print and readers without scripts keep the picture. `figure.js` starts it and announces changes to
-screen readers; a figure adds one script of its own, which calls `attnFigure(name, start)`, and a
-style if it needs one.
+A figure has numbers in JSON, controls that stay hidden until a script runs, and a line of readings.
+Its script draws the picture; the first one is stored, see `frames.py`, so print and readers without
+scripts have it too. `figure.js` starts it and announces changes to screen readers; a figure adds
+one script of its own, which calls `attnFigure(name, start)`, and a style if it needs one.
 
 A kernel shows a figure with its script, style and weights inside, so that it is live wherever the
-course is installed. A chapter stores its name, its numbers and its first state; the book adds the
+course is installed. A chapter stores its name, its numbers and its controls; the book adds the
 rest.
 
 In a live figure a trained model runs in the page, on weights that `weights.js` fetches from the
@@ -16,53 +15,69 @@ book when the reader first acts. It says where they come from, and shows the cod
 
 import json
 import os
-from base64 import b64encode
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
-from html import escape
-from io import BytesIO
+from functools import cached_property
+from html import escape, unescape
+from re import search
 from typing import Any, Self
 
-from matplotlib.figure import Figure
-
+from attn_course.interactive.frames import COLOURS, EMPTY, alone, frames_of, mark_of
 from attn_course.interactive.live import weights_script
 from attn_course.interactive.scripts import address_of, script_of, style_of
-from attn_course.plots import ROLE
 from attn_course.plots.vector import STORES
 
-# What a chapter stores; other programs know no such type, and show the PNG beside it.
+# What a chapter stores; other programs know no such type, and show the drawing beside it.
 STORED = "application/vnd.attn-course.figure+json"
 
 
 @dataclass(frozen=True)
 class InteractiveFigure:
-    """A figure for Jupyter: HTML, with a PNG and a sentence where there is no browser.
+    """A figure for Jupyter: HTML, with a drawing and a sentence where there is no browser.
 
     Args:
         name: The name of its script and its style; see `scripts.py`.
         label: A description in a few words, for screen readers.
-        sentence: The first state in words.
-        picture: The picture, in SVG.
         controls: The controls, in HTML; hidden until the script runs.
-        readings: The numbers of the picture, in HTML.
         data: The input of the script, ready for JSON.
-        png: The picture for print, and for programs that show no HTML.
+        readings: Places for numbers of the picture, in HTML; the script fills them.
         live: For a live figure, where its weights come from and how exact it is; else empty.
         weights: The names of the weights that a live figure reads.
-        drawing: A picture in SVG that stands alone, instead of a PNG.
     """
 
     name: str
     label: str
-    sentence: str
-    picture: str
     controls: str
-    readings: str
     data: dict[str, Any]
-    png: bytes = b""
+    readings: str = ""
     live: str = ""
     weights: Sequence[str] = ()
-    drawing: str = ""
+
+    @cached_property
+    def mark(self) -> str:
+        """The mark of the pictures that were drawn of this figure."""
+        return mark_of(self.controls, self.data)
+
+    @cached_property
+    def frames(self) -> list[str]:
+        """Its first pictures in SVG, if the package has some."""
+        return frames_of(self.name, self.mark)
+
+    @property
+    def sentence(self) -> str:
+        """The first state in words."""
+        said = search('aria-label="([^"]*)"', "".join(self.frames))
+        return unescape(said[1]) if said else ""
+
+    @property
+    def words(self) -> str:
+        """The figure for a program that shows letters alone."""
+        return f"{self.label}. {self.sentence}".strip()
+
+    @property
+    def drawing(self) -> str:
+        """The first picture as SVG that stands alone; empty if there is none."""
+        return alone(self.name, self.frames[0]) if self.frames else ""
 
     @property
     def html(self) -> str:
@@ -80,7 +95,7 @@ class InteractiveFigure:
     @property
     def stored(self) -> dict[str, str]:
         """The fields that the book needs, for JSON; numbers as text, else each fills a line."""
-        names = [one.name for one in fields(self) if one.name not in ("png", "weights", "drawing")]
+        names = [one.name for one in fields(self) if one.name != "weights"]
         kept = {name: getattr(self, name) for name in names}
         return kept | {"data": json.dumps(self.data, separators=(",", ":"))}
 
@@ -96,15 +111,14 @@ class InteractiveFigure:
         return "\n".join([*weights, self.html])
 
     def _page(self, style: str, script: str) -> str:
-        roles = ";".join(f"--attn-{role}:{colour}" for role, colour in ROLE.items())
         # a "</script>" in a label must not end the block of numbers
         data = json.dumps(self.data, separators=(",", ":")).replace("<", "\\u003c")
         return "\n".join(
             [
                 f'<figure class="attn-figure attn-{self.name}" data-figure="{self.name}" '
-                f'role="group" aria-label="{escape(self.label)}" style="{roles}">',
+                f'role="group" aria-label="{escape(self.label)}" style="{COLOURS}">',
                 style,
-                f'<div class="attn-picture">{self.picture}</div>',
+                f'<div class="attn-picture">{"".join(self.frames) or EMPTY}</div>',
                 f'<p class="attn-sentence">{escape(self.sentence)}</p>',
                 f'<form class="attn-controls" autocomplete="off" hidden>'
                 f"{self._trouble}{self.controls}</form>",
@@ -138,17 +152,16 @@ class InteractiveFigure:
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, Any]:
         shown = {STORED: self.stored} if os.environ.get(STORES) else {"text/html": self._alone}
-        if self.drawing:
-            still = {"image/svg+xml": self.drawing}
-        else:
-            still = {"image/png": b64encode(self.png).decode()}
-        bundle = shown | still | {"text/plain": f"{self.label}. {self.sentence}"}
+        still = {"image/svg+xml": self.drawing} if self.frames else {}
+        bundle = shown | still | {"text/plain": self.words}
         wanted = set(bundle if include is None else include) - set(exclude or ())
         return {kind: content for kind, content in bundle.items() if kind in wanted}
 
 
-def png_of(figure: Figure, dpi: float | str = "figure") -> bytes:
-    """A drawn figure for print, the same bytes for the same figure."""
-    file = BytesIO()
-    figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
-    return file.getvalue()
+def stored_figures(notebook: dict[str, Any]) -> Iterator[tuple[InteractiveFigure, dict[str, Any]]]:
+    """Yield each figure of a notebook, and the output that stores it, in all its forms."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            forms = output.get("data", {})
+            if STORED in forms:
+                yield InteractiveFigure.from_stored(forms[STORED]), forms

@@ -14,45 +14,62 @@ DRAWN = tuple(f"machine/{part}" for part in ("numbers", "pen", "grips", "stage")
 MACHINE = ("machine/mechanism", *DRAWN, "machine/machine")
 ROWS = (*MACHINE, "machine/rows", "machine/lever")
 GEOMETRY = (*ROWS, "machine/plane", "machine/geometry")
-# The scripts of this folder that come between `figure.js` and a figure's own.
+TABLE = ("layers", "weights", "weight_table")
+# The scripts of a figure that follow `figure.js`: shared ones, then its own; the last draws it.
 NEEDS: dict[str, tuple[str, ...]] = {
-    "alignment": (*TRANSLATES, "sentences", "alignment_grid"),
+    "alignment": (*TRANSLATES, "sentences", "weight_table", "alignment/alignment"),
     "captioning": (
         "layers",
         "weights",
-        "captioners",
-        "captioning_pen",
-        "captioning_parts",
-        "captioning_hands",
+        *(
+            f"captioning/{part}"
+            for part in ("captioners", "pen", "parts", "hands", "picture", "captioning")
+        ),
     ),
-    "clock": ("layers",),
-    "fixed-vector": (*TRANSLATES, "beam_search", "sentences"),
-    "heads": ("layers", "weights", "alignment_grid", "head_sheet"),
-    "heap": ("layers", "weights", "alignment_grid"),
+    "fixed-vector": (
+        *TRANSLATES,
+        "sentences",
+        "fixed_vector/beam_search",
+        "fixed_vector/fixed_vector",
+    ),
+    "head-ablation": (
+        *TABLE,
+        "sentences",
+        "head_ablation/word_reader",
+        "head_ablation/head_ablation",
+    ),
+    "heads": (*TABLE, "heads/sheet", "heads/heads"),
     "induction": (
         *("layers", "weights"),
         *DRAWN,
-        *("writer/transformer", "induction/letters", "induction/picture"),
+        "writer/transformer",
+        *(f"induction/{part}" for part in ("letters", "picture", "induction")),
     ),
-    "kernel-regression": (),
-    "machine-bahdanau": GEOMETRY,
-    "machine-kernel-regression": (*MACHINE, "machine/chart"),
-    "machine-luong": GEOMETRY,
-    "machine-multi-head": (*MACHINE, "machine/plane"),
-    "machine-reinforce": (*MACHINE, "machine/chart"),
-    "machine-retrieval": ROWS,
-    "machine-scaled-dot-product": (*MACHINE, "machine/chart"),
-    "machine-self-attention": (*MACHINE, "machine/plane"),
-    "recurrence": ("remembering", "recurrence_parts"),
-    "retrieval": ("remembering", "retrieval_parts"),
-    "scaled-dot-product": (),
-    "scores": (*TRANSLATES, "sentences", "alignment_grid"),
-    "silence": ("layers", "weights", "word_reader", "sentences", "alignment_grid"),
+    "machine-bahdanau": (*GEOMETRY, "machine/bahdanau"),
+    "machine-kernel-regression": (*MACHINE, "machine/chart", "machine/kernel_regression"),
+    "machine-luong": (*GEOMETRY, "machine/luong"),
+    "machine-multi-head": (*MACHINE, "machine/plane", "machine/multi_head"),
+    "machine-reinforce": (*MACHINE, "machine/chart", "machine/reinforce"),
+    "machine-retrieval": (*ROWS, "machine/retrieval"),
+    "machine-scaled-dot-product": (*MACHINE, "machine/chart", "machine/scaled_dot_product"),
+    "machine-self-attention": (*MACHINE, "machine/plane", "machine/self_attention"),
+    "permutation": (*TABLE, "permutation/permutation"),
+    "recurrence": (
+        "remembering",
+        *(f"recurrence/{part}" for part in ("layers", "picture", "recurrence")),
+    ),
+    "retrieval": (
+        "remembering",
+        *(f"retrieval/{part}" for part in ("lookups", "picture", "retrieval")),
+    ),
+    "scaled-dot-product": ("scaled_dot_product/picture", "scaled_dot_product/scaled_dot_product"),
+    "scores": (*TRANSLATES, "sentences", "weight_table", "scores/scores"),
+    "sinusoids": ("layers", "sinusoids/sinusoids"),
     "writer": (
         *("layers", "weights"),
         *DRAWN,
         *(f"writer/{part}" for part in ("transformer", "pieces", "law")),
-        *(f"writer/{part}" for part in ("text", "next", "heads", "picture")),
+        *(f"writer/{part}" for part in ("text", "next", "heads", "picture", "writer")),
     ),
 }
 
@@ -73,14 +90,27 @@ def files_of(name: str) -> list[Path]:
     Raises:
         ValueError: There is no figure of this name.
     """
+    paths = [
+        FOLDER / f"{part}.{kind}" for part in ("figure", *parts_of(name)) for kind in ("css", "js")
+    ]
+    paths.insert(1, FOLDER / "picture.css")
+    return [path for path in paths if path.suffix == ".js" or path.is_file()]
+
+
+def folder_of(name: str) -> Path:
+    """The folder of a figure, which holds its own scripts and its first pictures."""
+    return (FOLDER / parts_of(name)[-1]).parent
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The scripts of a figure after the first, which all of them have.
+
+    Raises:
+        ValueError: There is no figure of this name.
+    """
     if name not in NEEDS:
         raise ValueError(f"no interactive figure is called {name!r}; there are {', '.join(NEEDS)}")
-    own = name.replace("-", "_").replace("machine_", "machine/")
-    if (FOLDER / own).is_dir():
-        own = f"{own}/{own}"
-    parts = ("figure", *NEEDS[name], own)
-    paths = [FOLDER / f"{part}.{kind}" for part in parts for kind in ("css", "js")]
-    return [path for path in paths if path.suffix == ".js" or path.is_file()]
+    return NEEDS[name]
 
 
 def address_of(name: str, kind: str) -> str:

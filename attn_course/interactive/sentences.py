@@ -59,6 +59,11 @@ def source_controls(sentences: Sequence[Sequence[str]], counted: bool = False) -
     )
 
 
+def rounded(weights: Float[Tensor, "rows columns"]) -> list[list[float]]:
+    """The weights with as many digits as a picture shows, for its script."""
+    return [[round(one, 3) for one in row] for row in weights.tolist()]
+
+
 @torch.no_grad()
 def translated(
     recipe: str, source: Sequence[str]

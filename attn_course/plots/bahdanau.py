@@ -15,10 +15,6 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, ROLE, VIOLET, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
-# The names of the columns of a table of weights, and of its rows.
-TRANSLATION = "read: key", "written: query"
-SELF_ATTENTION = "looked at: key", "looks: query"
-
 # --- why there is a tanh --------------------------------------------------------------------------
 
 
@@ -79,7 +75,6 @@ def alignment(
     target: Sequence[str],
     sure: Set[tuple[int, int]],
     possible: Set[tuple[int, int]],
-    axes_say: tuple[str, str] = TRANSLATION,
 ) -> Figure:
     """Draw a matrix of weights, (target_len, source_len), with the words on both axes.
 
@@ -89,7 +84,6 @@ def alignment(
         target: The words written.
         sure: Links (source word, target word) that any translator would draw, in a solid frame.
         possible: Optional links, in a dotted frame.
-        axes_say: The names of the columns, and of the rows.
     """
     height = 1.4 + 0.29 * len(target)
     with style():
@@ -102,7 +96,7 @@ def alignment(
         axes.xaxis.tick_top()
         axes.xaxis.set_label_position("top")
         axes.tick_params(length=0)
-        axes.set(xlabel=axes_say[0], ylabel=axes_say[1])
+        axes.set(xlabel="read: key", ylabel="written: query")
         bar = figure.colorbar(image, ax=axes, location="bottom", aspect=40, pad=0.03)
         bar.set_label("weight")
     return closed(figure)

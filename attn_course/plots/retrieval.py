@@ -4,11 +4,9 @@ Every function returns a closed figure, so that a cell which ends with the call 
 """
 
 from collections.abc import Sequence
-from itertools import groupby
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
@@ -20,7 +18,6 @@ from attn_course.plots import (
     PAPER,
     ROLE,
     closed,
-    ink_on,
     style,
     write_numbers,
 )
@@ -28,35 +25,6 @@ from attn_course.plots import (
 FROM_PAPER_TO_WEIGHT = LinearSegmentedColormap.from_list("weight", ["white", ROLE["weight"]])
 PALE_VALUE = to_rgba(ROLE["value"], 0.1)
 FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, "white", ROLE["weight"]])
-
-
-def walk(
-    asked: Tensor, nearest: Tensor, blend: Tensor, words: Sequence[str], swatches: Tensor
-) -> Figure:
-    """Draw the answers of two lookups along a straight line through the colours.
-
-    Args:
-        asked: The colours along the line, red, green and blue from 0 to 1, (steps, 3).
-        nearest: The word of the nearest key at each step, (steps,).
-        blend: The share of each word in the soft answer, (steps, len(words)).
-        words: The words.
-        swatches: A colour for each word, (len(words), 3).
-    """
-    with style():
-        figure, (top, middle, bottom) = plt.subplots(
-            3, 1, figsize=(5.2, 4.4), sharex=True, height_ratios=[1, 1, 5]
-        )
-        _strip(top, asked, "the colour asked about")
-        _strip(middle, swatches[nearest], "word of the nearest key")
-        _name_runs(middle, nearest, words, swatches)
-        at = np.linspace(0, 1, len(asked))
-        bottom.stackplot(at, blend.T.numpy(), colors=swatches.tolist(), edgecolor=PAPER)
-        bottom.set_title("soft answer", loc="left")
-        _name_areas(bottom, at, blend.numpy(), words, swatches)
-        bottom.set(xlim=(0, 1), ylim=(0, 1), yticks=[0, 0.5, 1], ylabel="share of each word")
-        bottom.set_xticks([0, 1], ["start", "end"])
-        bottom.set_xlabel("colours on the straight line from start to end")
-    return closed(figure)
 
 
 def temperatures(taus: Tensor, weights: Tensor, names: dict[int, str]) -> Figure:
@@ -161,41 +129,3 @@ def painted_keys(steps: Sequence[int | str], history: Tensor, words: Sequence[st
         axes.tick_params(which="both", length=0)
         axes.spines[:].set_visible(False)
     return closed(figure)
-
-
-def _strip(axes: Axes, colours: Tensor, title: str) -> None:
-    """Draw colours side by side, (steps, 3), from 0 to 1."""
-    axes.imshow(colours[None].numpy(), extent=(0, 1, 0, 1), aspect="auto")
-    axes.set_title(title, loc="left")
-    axes.set_yticks([])
-    axes.tick_params(bottom=False)
-    axes.spines[:].set_visible(False)
-
-
-def _name_runs(axes: Axes, nearest: Tensor, words: Sequence[str], swatches: Tensor) -> None:
-    """Write each word once on the part of the strip that it covers, if it fits."""
-    start = 0
-    for index, run in groupby(nearest.tolist()):
-        length = len(list(run))
-        if length > 0.09 * len(nearest):
-            x = (start + length / 2) / len(nearest)
-            ink = ink_on(swatches[index])
-            axes.text(x, 0.45, words[index], ha="center", va="center", color=ink)
-        start += length
-
-
-def _name_areas(
-    axes: Axes, at: np.ndarray, blend: np.ndarray, words: Sequence[str], swatches: Tensor
-) -> None:
-    """Write each word where its area is highest, or above it, with a line, if that is too low."""
-    tops = blend.cumsum(-1)
-    for index, word in enumerate(words):
-        share = np.where((at > 0.08) & (at < 0.92), blend[:, index], 0)
-        best = int(share.argmax())
-        spot = at[best], tops[best, index] - share[best] / 2
-        centred = {"ha": "center", "va": "center"}
-        if share[best] > 0.15:
-            axes.text(*spot, word, color=ink_on(swatches[index]), **centred)
-        elif share[best] > 0.03:
-            above, ink = (spot[0], tops[best, index] + 0.1), {"color": "white"}
-            axes.annotate(word, spot, above, arrowprops=ink | {"arrowstyle": "-"}, **ink, **centred)

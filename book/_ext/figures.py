@@ -3,34 +3,26 @@
 A static figure is stored as a PNG with an SVG in its metadata. The page gets the SVG, which takes
 the colours and letters of the page; the metadata of its cell says in words what it shows.
 
-Of an interactive figure a chapter stores the name, the numbers and the first state. Each page gets
-it as HTML that links to its script and style, which the built book holds once.
+Of an interactive figure a chapter stores the name, the numbers and the controls. Each page gets it
+as HTML with its first picture, and links to its script and style, which the built book holds once.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
 from attn_course.interactive import figure
-from attn_course.interactive.figure import STORED, InteractiveFigure
+from attn_course.interactive.figure import STORED, stored_figures
+from attn_course.interactive.frames import WIDTHS, place_of
 from attn_course.interactive.scripts import files_of, write_scripts
 
 PNG = "image/png"
 ROOT = "../"  # chapters and laboratories lie in folders of the book
-
-
-def stored_figures(notebook: dict[str, Any]) -> Iterator[tuple[InteractiveFigure, dict[str, Any]]]:
-    """Yield each figure of a notebook, and the output that stores it, in all its forms."""
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            forms = output.get("data", {})
-            if STORED in forms:
-                yield InteractiveFigure.from_stored(forms[STORED]), forms
 
 
 def show_vectors(notebook: dict[str, Any]) -> None:
@@ -45,14 +37,15 @@ def show_vectors(notebook: dict[str, Any]) -> None:
 
 def show_figures(app: Sphinx, _: str, source: list[str]) -> None:
     """Give the stored figures of a page their HTML; other scripts make another page."""
-    if PNG not in source[0] or not source[0].startswith("{"):
+    if not source[0].startswith("{"):
         return
     notebook = json.loads(source[0])
     show_vectors(notebook)
     for shown, forms in stored_figures(notebook):
         forms["text/html"] = shown.linked(ROOT)
         del forms[STORED]
-        for file in (figure.__file__, *files_of(shown.name)):
+        pictures = (place_of(shown.name, width) for width in WIDTHS)
+        for file in (figure.__file__, *files_of(shown.name), *filter(Path.is_file, pictures)):
             app.env.note_dependency(str(file))
     source[0] = json.dumps(notebook)
 

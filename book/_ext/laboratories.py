@@ -12,19 +12,18 @@ link holds.
 from __future__ import annotations
 
 import json
-from base64 import b64decode
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from docutils import nodes
-from figures import ROOT, stored_figures
+from figures import ROOT
 from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.logging import getLogger
 
-from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.figure import InteractiveFigure, stored_figures
 from attn_course.interactive.live import write_weights
 from attn_course.interactive.machine import attention_machine, name_of
 from attn_course.interactive.machine.states import STATES
@@ -51,15 +50,10 @@ PAGE = """<!doctype html>
 
 
 class Laboratory(NamedTuple):
-    """An interactive figure, the chapter that shows it first, and its picture: SVG or PNG."""
+    """An interactive figure, and the chapter that shows it first."""
 
     figure: InteractiveFigure
     chapter: str
-    picture: bytes
-
-    @property
-    def suffix(self) -> str:
-        return ".svg" if self.picture.startswith(b"<svg") else ".png"
 
     @property
     def page(self) -> str:
@@ -75,19 +69,11 @@ def laboratories(book: Path) -> dict[str, Laboratory]:
     for name, state in STATES.items():
         figure = attention_machine(name)
         for path in book.glob(state.notebook):  # one, but in a book of parts
-            found[name_of(name)] = Laboratory(figure, path.stem, figure.drawing.encode())
+            found[name_of(name)] = Laboratory(figure, path.stem)
     for path in sorted(book.glob("[0-9][0-9]_*.ipynb")):
-        for figure, forms in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
-            if figure.name not in found:
-                found[figure.name] = Laboratory(figure, path.stem, _picture_of(forms))
+        for figure, _ in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
+            found.setdefault(figure.name, Laboratory(figure, path.stem))
     return found
-
-
-def _picture_of(forms: dict[str, Any]) -> bytes:
-    """The picture of a stored figure; a notebook keeps a drawing in lines."""
-    if drawing := forms.get("image/svg+xml"):
-        return "".join(drawing).encode()
-    return b64decode(forms["image/png"])
 
 
 class LabRole(ReferenceRole):
@@ -128,7 +114,7 @@ class LabPicture(LabFigure):
         label = escape(f"Open the figure: {lab.figure.label}")
         return [
             nodes.raw("", f'<a class="lab-picture" href="{place}.html#lab={name}">', format="html"),
-            nodes.raw("", f'<img src="{place}{lab.suffix}" alt="{label}"></a>', format="html"),
+            nodes.raw("", f'<img src="{place}.svg" alt="{label}"></a>', format="html"),
         ]
 
 
@@ -141,7 +127,7 @@ def put_laboratories(app: Sphinx, error: Exception | None) -> None:
     (folder / "labs").mkdir(exist_ok=True)
     for name, lab in found.items():
         (folder / "labs" / f"{name}.html").write_text(lab.page, encoding="utf-8")
-        (folder / "labs" / f"{name}{lab.suffix}").write_bytes(lab.picture)
+        (folder / "labs" / f"{name}.svg").write_text(lab.figure.drawing, encoding="utf-8")
     write_weights(folder)
     for page, facts in app.env.metadata.items():
         for name in sorted(facts.get("labs", set()) - set(found)):

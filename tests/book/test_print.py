@@ -112,11 +112,11 @@ def test_links_into_another_chapter_say_the_page(tmp_path: Path) -> None:
 def test_figures_name_the_published_ones_where_the_book_has_an_address(tmp_path: Path) -> None:
     page = """<link rel="canonical" href="https://a.example/course/one.html">
     <article class="bd-article"><h1>One</h1>
-    <figure class="attn-figure" data-figure="clock"></figure>
+    <figure class="attn-figure" data-figure="sinusoids"></figure>
     </article>"""
     (tmp_path / "one.html").write_text(page, encoding="utf-8")
     html = "".join(map(str, join(tmp_path, ["one"])))
-    assert "To try it: https://a.example/course/labs/clock.html<" in html
+    assert "To try it: https://a.example/course/labs/sinusoids.html<" in html
 
 
 def test_blank_pages_move_what_follows() -> None:

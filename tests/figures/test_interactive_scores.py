@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Locator
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -18,26 +17,16 @@ from attn_course.data.translation import detokenise, paper_sentence
 from attn_course.interactive import score_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
-from attn_course.interactive.scores import LAYOUT, MODELS, MOST_WORDS, SHOWN
+from attn_course.interactive.scores import MODELS, MOST_WORDS
 from attn_course.luong import window_mask
 from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
 from attn_course.trained.store import TrainedTranslator
-from tests.conftest import Build
 from tests.figures.interactive_laws import (
-    BOXES,
-    IN_LOOKS,
-    assert_accessible_and_fits,
-    assert_page_is_light,
-    assert_prints_without_controls,
     assert_quick,
-    assert_small,
-    assert_stands_without_scripts,
-    assert_stays_without_its_weights,
-    exactly,
     reading,
 )
-from tests.figures.interactive_pages import look, page_of, read_all, unseen
+from tests.figures.interactive_pages import page_of, read_all, unseen
 from tests.sampling import sampled
 
 FIGURE = ".attn-figure[data-figure='scores']"
@@ -105,7 +94,8 @@ def test_window_and_its_centre_are_drawn_where_the_package_looks(
         return window_mask(centre, key_len, half_width)
 
     monkeypatch.setattr(luong, "window_mask", seen)
-    left, wide = LAYOUT["left"], LAYOUT["wide"]
+    first = figure.locator("[data-model=dot] [data-cell='0,0']")
+    left, wide = (float(first.get_attribute(name)) for name in ("x", "width"))
     source = drawn().data["pairs"][0][0]
     state = {"window": 2, "row": 0} | dict.fromkeys(MODELS, True)
     (got,) = read_all(figure, [state])
@@ -167,41 +157,6 @@ def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
     figure.get_by_label("English").fill("armenia ratified Romania’s law")
     figure.get_by_text("roumaine").or_(figure.get_by_text("Roumanie")).first.wait_for()
     assert reading(figure)["source"] == ["Armenia", "ratified", "Romania", "'s", "law", "."]
-
-
-@pytest.mark.browser
-@IN_LOOKS
-def test_figure_is_accessible_and_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
-    look(page, shape, colours, "reduce")
-    cell = page.locator(f"{FIGURE} [data-model=dot] [data-cell='3,1']")
-    cell.tap()
-    assert cell.bounding_box()["height"] >= 22
-    page.get_by_text("dot, “la”: ").first.wait_for()
-    assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
-
-
-@pytest.mark.browser
-def test_first_state_stands_alone_and_the_script_draws_the_very_same(
-    browser: Browser, page: Page, address: str, tmp_path: Path
-) -> None:
-    cells = len(SHOWN) * 15 * 14
-    assert_stands_without_scripts(
-        browser, address, FIGURE, "[data-cell]", cells, page, exactly(BOXES)
-    )
-    assert len(page.locator(FIGURE).evaluate(BOXES)) == cells + len(SHOWN) * (15 + 14 + 1)
-    assert LAYOUT["tall"] >= 24
-    assert_prints_without_controls(page, FIGURE)
-    assert_stays_without_its_weights(
-        browser, tmp_path, drawn(), lambda one: one.get_by_label("window").fill("3")
-    )
-
-
-def test_page_of_the_chapter_is_light(book: Build) -> None:
-    assert_page_is_light(book, "05_luong")
-
-
-def test_figure_and_weights_stay_small() -> None:
-    assert_small(drawn().html, *WEIGHTS)
 
 
 @pytest.mark.parametrize(

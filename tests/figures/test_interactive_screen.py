@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
-
 import pytest
 from playwright.sync_api import Browser
 
-from attn_course.interactive.figure import InteractiveFigure
 from tests.book.test_pages import DESKTOP, PHONE, size
-from tests.conftest import ROOT
 from tests.figures.interactive_laws import PAGE
-
-sys.path.append(str(ROOT / "book" / "_ext"))
-from figures import stored_figures
+from tests.figures.interactive_pages import live_figures
 
 # Less of a picture than this, in pixels, shows no effect.
 SEEN = 250
@@ -41,12 +34,6 @@ APART = """async ([root, seen]) => {
   }
   return found;
 }"""
-
-
-def live_figures() -> dict[str, InteractiveFigure]:
-    """The figures of the chapters, each once."""
-    notebooks = (json.loads(path.read_text()) for path in sorted(ROOT.glob("book/[0-9]*.ipynb")))
-    return {one.name: one for notebook in notebooks for one, _ in stored_figures(notebook)}
 
 
 @pytest.mark.browser

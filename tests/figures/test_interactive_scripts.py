@@ -15,12 +15,19 @@ from types import SimpleNamespace
 import pytest
 from playwright.sync_api import Browser
 
-from attn_course.interactive import heap_explorer, scripts
+from attn_course.interactive import permutation_explorer, scripts
 from attn_course.interactive.figure import STORED, STORES, InteractiveFigure
 from attn_course.interactive.live import WEIGHTS
 from attn_course.interactive.machine import name_of
 from attn_course.interactive.machine.states import STATES
-from attn_course.interactive.scripts import FOLDER, NEEDS, address_of, script_of, write_scripts
+from attn_course.interactive.scripts import (
+    FOLDER,
+    NEEDS,
+    address_of,
+    folder_of,
+    script_of,
+    write_scripts,
+)
 from tests.conftest import ROOT, Build, chapters
 from tests.figures.interactive_laws import opened, reading, write_page
 
@@ -33,7 +40,7 @@ WORDS = "florist waiter diver picks stirs steers roses rice barge".split()  # no
 
 @cache
 def drawn() -> InteractiveFigure:
-    return heap_explorer(WORDS)
+    return permutation_explorer(WORDS)
 
 
 def notebook_of(figure: InteractiveFigure) -> str:
@@ -46,9 +53,9 @@ def test_stored_figure_has_all_but_the_scripts(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv(STORES, "1")
     text = notebook_of(drawn())
     assert "attnFigure" not in text
-    assert "<style" not in text
     [(stored, forms)] = stored_figures(json.loads(text))
-    assert set(forms) == {STORED, "image/png", "text/plain"}
+    assert set(forms) == {STORED, "image/svg+xml", "text/plain"}
+    assert "<svg" not in json.dumps(forms[STORED])
     assert stored.html == drawn().html
 
 
@@ -79,11 +86,8 @@ def test_figure_of_a_kernel_is_live_on_a_page_that_has_nothing_else(
 def test_figure_brings_the_weights_that_its_script_fetches() -> None:
     assert set(drawn().weights) < set(WEIGHTS)
     for name in set(NEEDS) - MACHINES:
-        own = name.replace("-", "_")
-        (module,) = (path for path in (FOLDER / f"{own}.py", FOLDER / own / "__init__.py")
-                     if path.is_file())  # fmt: skip
-        brings = " weights=" in module.read_text(encoding="utf-8")
-        assert ("weights" in NEEDS[name]) == brings, name
+        module = (folder_of(name) / "__init__.py").read_text(encoding="utf-8")
+        assert ("weights" in NEEDS[name]) == (" weights=" in module), name
 
 
 def test_book_holds_each_script_once_and_its_pages_none(book: Build) -> None:
@@ -110,17 +114,20 @@ def test_change_of_a_script_makes_its_pages_anew_under_another_address(
     source = [notebook_of(figure)]
     show_figures(app, "book/08_self_attention", source)
     forms = json.loads(source[0])["cells"][0]["outputs"][0]["data"]
-    assert set(forms) == {"text/html", "image/png", "text/plain"}
+    assert set(forms) == {"text/html", "image/svg+xml", "text/plain"}
     assert {Path(name).name for name in noted} == {
-        *("figure.py", "figure.css", "figure.js", "layers.js", "weights.js"),
-        *("alignment_grid.css", "alignment_grid.js", "heap.css", "heap.js"),
+        *("figure.py", "figure.css", "figure.js", "picture.css", "layers.js", "weights.js"),
+        *("weight_table.css", "weight_table.js", "permutation.css", "permutation.js"),
+        "permutation-wide.svg",
     }
-    assert all(f"../{address_of('heap', kind)}" in forms["text/html"] for kind in ("css", "js"))
-    before = {kind: address_of("heap", kind) for kind in ("css", "js")}
+    assert all(
+        f"../{address_of('permutation', kind)}" in forms["text/html"] for kind in ("css", "js")
+    )
+    before = {kind: address_of("permutation", kind) for kind in ("css", "js")}
     monkeypatch.setattr(scripts, "FOLDER", shutil.copytree(FOLDER, tmp_path / "changed"))
     (tmp_path / "changed" / "layers.js").write_text("const changed = 1;\n", encoding="utf-8")
-    assert address_of("heap", "css") == before["css"]
-    assert address_of("heap", "js") != before["js"]
+    assert address_of("permutation", "css") == before["css"]
+    assert address_of("permutation", "js") != before["js"]
 
 
 def test_page_without_a_stored_figure_is_left_as_it_is() -> None:

@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Locator, Page
 from torch.testing import assert_close
 
 from attn_course.interactive import attention_machine
-from attn_course.interactive.figure import STORES
-from attn_course.interactive.frames import WIDTHS
-from attn_course.interactive.machine import FRAMES, name_of
+from attn_course.interactive.machine import name_of
 from attn_course.interactive.machine.states import STATES
-from attn_course.plots import ROLE
 from tests.book.test_pages import DESKTOP, PHONE
 from tests.conftest import ROOT
-from tests.figures.interactive_laws import (
-    IN_LOOKS,
-    assert_accessible_and_fits,
-    assert_prints_without_controls,
-    assert_small,
-    assert_stands_without_scripts,
-)
 from tests.figures.interactive_pages import look, page_of, read_all
 from tests.figures.machine_numbers import LAWS, drawn_states
 from tests.sampling import sampled, takes_all
 
 sys.path.append(str(ROOT / "tools"))
-from draw_frames import TAKE, frames
+from draw_frames import TAKE
 
 in_every_state = pytest.mark.parametrize("name", STATES)
 address, window, page, _ = page_of(
     "machine", lambda: "".join(attention_machine(name).html for name in STATES)
 )
 # The picture as it stands without scripts, and what it says.
-PICTURE = TAKE.replace("()", "root", 1).replace("document.", "root.")
-ALONE = f'root => ({PICTURE})(root).replace(/ ?style="[^"]*"/, \'\')'
+ALONE = f'root => ({TAKE})(root).replace(/ ?style="[^"]*"/, \'\')'
 # The places in a picture that a reader can take, each once.
 GRIPS = "root => [...new Set([...root.querySelectorAll('.grip')].map(one => one.dataset.grip))]"
 BAR = 60  # pixels that the bar above a page of the book takes of a screen
@@ -100,26 +87,6 @@ def assert_agree(got: dict[str, Any], wanted: dict[str, Any]) -> None:
         else:
             found = torch.tensor(got[key], dtype=number.dtype)
             assert_close(found, number, rtol=1e-9, atol=1e-9, msg=lambda m, k=key: f"{k}: {m}")
-
-
-@pytest.mark.browser
-@in_every_state
-def test_stored_frames_are_what_the_scripts_draw(browser: Browser, name: str) -> None:
-    for file, drawn in frames(browser, name):
-        stored = (FRAMES / file).read_text(encoding="utf-8")
-        assert drawn == stored, f"run `python tools/draw_frames.py {name}`"
-
-
-@pytest.mark.browser
-@in_every_state
-def test_first_picture_stands_without_scripts_and_in_print(
-    browser: Browser, page: Page, address: str, name: str
-) -> None:
-    root = f".attn-figure[data-figure='{name_of(name)}']"
-    marks = machine(page, name).evaluate("root => root.querySelectorAll('.t').length")
-    picture = ".attn-picture > svg:first-child .t"
-    assert_stands_without_scripts(browser, address, root, picture, marks)
-    assert_prints_without_controls(page, root)
 
 
 KEYS = {"vertical": ["ArrowUp", "ArrowDown"], "horizontal": ["ArrowLeft", "ArrowRight"]}
@@ -268,13 +235,6 @@ def test_what_it_says_is_seen_at_once_and_read_aloud_after_a_pause(page: Page, n
     assert root.get_by_role("group", name=sentence.inner_text(), exact=True).count() == 1
 
 
-@pytest.mark.browser
-@IN_LOOKS
-def test_machines_are_accessible_and_fit(page: Page, shape: tuple[int, int], colours: str) -> None:
-    look(page, shape, colours)
-    assert_accessible_and_fits(page, ".attn-picture .t")
-
-
 # The contrast (WCAG 2) of letters in each role, on paper and on paper tinted with a fifth of it.
 CONTRASTS = """root => {
   const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
@@ -346,26 +306,3 @@ def test_names_do_not_collide(page: Page, name: str) -> None:
 def test_unknown_state_is_named() -> None:
     with pytest.raises(ValueError, match=r"no state 'retreival'; it has retrieval"):
         attention_machine("retreival")
-
-
-@in_every_state
-def test_drawing_stands_alone_where_there_is_no_browser(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(STORES)
-    shown = attention_machine(name)
-    bundle = shown._repr_mimebundle_()
-    assert set(bundle) == {"text/html", "image/svg+xml", "text/plain"}
-    assert bundle["text/plain"] == f"{shown.label}. {shown.sentence}"
-    drawing = ElementTree.fromstring(bundle["image/svg+xml"])
-    assert drawing.get("aria-label") == shown.sentence
-    assert drawing.get("viewBox").split()[2] == str(WIDTHS["wide"])
-    assert all(colour in bundle["image/svg+xml"] for colour in ROLE.values())
-
-
-@in_every_state
-def test_html_needs_nothing_from_elsewhere_and_is_light(name: str) -> None:
-    html = attention_machine(name).html
-    addresses = re.findall(r"https?://[^\s\"'<]+|url\(|@import|\bsrc=|\bhref=", html)
-    assert set(addresses) <= {"http://www.w3.org/2000/svg"}
-    assert_small(html)

@@ -50,19 +50,6 @@ def layer() -> Figure:
     return attention_layer("(2, 2)", keys, scores[0], weights[0], values, output)
 
 
-def on_a_walk() -> tuple[Tensor, Tensor, Tensor]:
-    """Return the colours, the nearest words and the shares of a walk of 40 steps."""
-    way = torch.linspace(0, 1, 40)[:, None]
-    asked = (1 - way) * SWATCHES[3] + way * SWATCHES[0]
-    scores = distance_scores(asked, SWATCHES)
-    return asked, scores.argmax(-1), masked_softmax(scores / 0.05)
-
-
-def walk() -> Figure:
-    """Draw the walk."""
-    return retrieval.walk(*on_a_walk(), WORDS, SWATCHES)
-
-
 def by_temperature() -> tuple[Tensor, Tensor]:
     """Return temperatures, and the weights of the five-row table at each."""
     taus = torch.logspace(-1, 2, 31)
@@ -108,7 +95,7 @@ def painted_keys() -> Figure:
     return retrieval.painted_keys([0, 10, 100], STAGES, WORDS)
 
 
-FIGURES = [layer, walk, temperatures, hull, jacobian, axis_mistake, painted_keys]
+FIGURES = [layer, temperatures, hull, jacobian, axis_mistake, painted_keys]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
@@ -218,22 +205,6 @@ def test_layer_draws_each_role_in_its_colour_with_legible_ink() -> None:
         assert contrast(text.get_color(), colour) >= 4.5, text.get_text()
 
 
-def test_walk_shows_what_was_asked_the_nearest_words_and_the_shares() -> None:
-    asked, nearest, blend = on_a_walk()
-    top, middle, bottom = walk().axes
-    assert_near(top.images[0].get_array()[0], asked)
-    assert_near(middle.images[0].get_array()[0], SWATCHES[nearest])
-    tops = blend.cumsum(-1)
-    for index, area in enumerate(bottom.collections):
-        outline = area.get_paths()[0].vertices
-        for step in (0, 13, 39):
-            corner = np.array([step / 39, float(tops[step, index])])
-            assert np.abs(outline - corner).max(-1).min() < 1e-5
-    assert len(bottom.collections) == len(WORDS)
-    assert {text.get_text() for text in middle.texts} == {WORDS[i] for i in set(nearest.tolist())}
-    assert [label.get_text() for label in bottom.get_xticklabels()] == ["start", "end"]
-
-
 def test_temperatures_draws_each_key_and_names_the_two_that_stand_out() -> None:
     (axes,) = temperatures().axes
     taus, weights = by_temperature()
@@ -298,14 +269,6 @@ def test_painted_keys_show_a_row_a_word_and_a_column_a_step_in_real_colours(
     assert_near(image.get_array(), STAGES.clamp(0, 1).transpose(0, 1))
     assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "10", "100"]
-
-
-def test_words_are_written_once_on_a_run_and_not_where_they_do_not_fit() -> None:
-    nearest = torch.tensor([0] * 20 + [1] + [0] * 19)
-    blend = torch.full((40, 4), 0.25)
-    _, middle, _ = retrieval.walk(SWATCHES[nearest], nearest, blend, WORDS, SWATCHES).axes
-    assert [text.get_text() for text in middle.texts] == ["green", "green"]
-    assert_near([text.get_position()[0] for text in middle.texts], [0.25, 30.5 / 40])
 
 
 def test_colours_of_the_survey_have_legible_words() -> None:

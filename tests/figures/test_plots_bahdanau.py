@@ -214,17 +214,6 @@ def test_alignment_has_words_on_both_axes_and_frames_around_the_links() -> None:
     assert frames == {(2, 1): "-", (1, 2): "-", (2, 0): ":"}
 
 
-def test_alignment_names_its_axes_as_it_is_told() -> None:
-    words = [*WORDS, "EOS"], TARGET
-    told = bahdanau.alignment(weights(), *words, set(), set(), ("looked at: key", "looks: query"))
-    for figure, columns, rows in (
-        (alignment(), "read: key", "written: query"),
-        (told, "looked at: key", "looks: query"),
-    ):
-        axes = figure.axes[0]
-        assert (axes.get_xlabel(), axes.get_ylabel()) == (columns, rows)
-
-
 def test_stages_name_what_is_read_and_written() -> None:
     first, second = stages().axes
     assert (first.get_title(), second.get_title()) == ("before", "after")

@@ -16,7 +16,7 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
-from attn_course.plots import PAPER, VIOLET, beam, seq2seq
+from attn_course.plots import PAPER, VIOLET, seq2seq
 from tests.figures.figure_laws import assert_laws, contrast, luminance, texts, words_in
 from tests.sampling import sampled
 
@@ -73,12 +73,6 @@ def beam_tree() -> Figure:
     return seq2seq.beam_tree(BEGINNINGS, KEPT)
 
 
-def tried() -> Figure:
-    """Draw two steps of a search that keeps one of three."""
-    rows = [("ils", "60%"), ("elles", "35%"), ("on", "0.02%")]
-    return beam.tried([rows, [("acceptent", "40%"), ("pakistanaises", "2%"), (".", "3·10⁻³%")]])
-
-
 def copied() -> Figure:
     """Draw four curves, one for each width."""
     return seq2seq.copied(LENGTHS, EXACT, 20)
@@ -99,7 +93,7 @@ def bleu_by_length() -> Figure:
     return seq2seq.bleu_by_length(WORDS_READ, BLEU, 52)
 
 
-DIAGRAMS = [recurrence, encoder_decoder, gru, beam_tree, tried]
+DIAGRAMS = [recurrence, encoder_decoder, gru, beam_tree]
 CURVES = [copied, reach, by_position, bleu_by_length]
 EVERY_FIGURE = pytest.mark.parametrize("draw", [*DIAGRAMS, *CURVES], ids=lambda draw: draw.__name__)
 

@@ -1,11 +1,8 @@
 """The live model of chapter 12: two heads, the letters that a reader types, and where both look.
 
-Its scripts alone draw it. The first state is computed here, by PyTorch; `tools/draw_frames.py`
-draws it once, wide and narrow, into `frames/`.
+The numbers of the first state are computed here, by PyTorch.
 """
 
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,12 +11,11 @@ from attn_course.data.repeats import SYMBOLS
 from attn_course.induction import weights_of_heads
 from attn_course.interactive.controls import button, hint, kept, option, slider
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.frames import WIDTHS, alone, said_by, stored_frames
+from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
 from attn_course.trained.induction import KEPT, NAME, load_induction
 
-FRAMES = Path(str(resources.files(__package__))) / "frames"
 TEXT = "quick brown fox quick brown f"
 MOST, SHOWN = 54, 5  # letters of a text, and letters that may come next
 
@@ -31,18 +27,10 @@ def induction_explorer() -> InteractiveFigure:
     The model runs in the built book, and in JupyterLab: the reader types letters, stands on one of
     them, silences either head, and goes back to an earlier step of the training.
     """
-    return induction_of(*stored_frames(FRAMES, NAME))
-
-
-def induction_of(*frames: str) -> InteractiveFigure:
-    """The live model with these pictures of its first state, which say in words what they show."""
     return InteractiveFigure(
         name=NAME,
         label="Two heads that foretell what comes twice, and where they look",
-        sentence=said_by(frames[0]),
-        picture="".join(frames),
         controls=_controls(),
-        readings="",
         data={
             "width": WIDTHS["wide"],
             "symbols": SYMBOLS,
@@ -53,7 +41,6 @@ def induction_of(*frames: str) -> InteractiveFigure:
         },
         live=provenance("100 texts", NAME, stored="in 8 bits"),
         weights=(NAME,),
-        drawing=alone(frames[0]),
     )
 
 

@@ -1,21 +1,13 @@
 """The attention machine: one mechanism in one grammar, opened by each chapter in its own state.
 
-Its scripts alone draw it. The first state of each is drawn once, in a browser, by
-`tools/draw_frames.py`, and lies in `frames/`, wide and narrow: a page without scripts shows it, and
-paper, and a program that knows no HTML. `states.py` says what each state holds; the tests compare
-its numbers with those of the package.
+`states.py` says what each state holds; the tests compare its numbers with those of the package.
 """
-
-from importlib import resources
-from pathlib import Path
 
 from attn_course.interactive.controls import hint, option
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.frames import WIDTHS, alone, said_by, stored_frames
+from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.machine.states import STATES, State
 from attn_course.interactive.markup import tag
-
-FRAMES = Path(str(resources.files(__package__))) / "frames"
 
 
 def attention_machine(state: str) -> InteractiveFigure:
@@ -35,23 +27,14 @@ def attention_machine(state: str) -> InteractiveFigure:
         raise ValueError(
             f"the attention machine has no state {state!r}; it has {', '.join(STATES)}"
         )
-    return machine_of(state, *stored_frames(FRAMES, state))
-
-
-def machine_of(name: str, *frames: str) -> InteractiveFigure:
-    """The machine in a state, with these pictures of it, which say in words what they show."""
-    state = STATES[name]
+    opened = STATES[state]
     return InteractiveFigure(
-        name=name_of(name),
-        label=state.label,
-        sentence=said_by(frames[0]),
-        picture="".join(frames),
-        controls=tag("div", hint(state.hint) + _reset(), class_="attn-head")
-        + _steps(state)
-        + state.html,
-        readings="",
-        data={"stops": state.stops, "width": WIDTHS["wide"], **state.data()},
-        drawing=alone(frames[0]),
+        name=name_of(state),
+        label=opened.label,
+        controls=tag("div", hint(opened.hint) + _reset(), class_="attn-head")
+        + _steps(opened)
+        + opened.html,
+        data={"stops": opened.stops, "width": WIDTHS["wide"], **opened.data()},
     )
 
 

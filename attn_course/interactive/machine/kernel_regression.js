@@ -144,7 +144,10 @@ const drawNames = ({ pen, state, model, x, y, floor, strip, pairs, query }) => {
 };
 
 attnMachine("machine-kernel-regression", {
-  model: (state) => estimateAt(state, state.query[0]),
+  model: (state) => {
+    const found = estimateAt(state, state.query[0]);
+    return { ...found, effective: found.empty ? 0 : 1 / dot(found.weights, found.weights) };
+  },
 
   grows: ["points", "off"],
   acts: {
@@ -182,7 +185,7 @@ attnMachine("machine-kernel-regression", {
     return floor + strip;
   },
 
-  say({ kernel, width, points, query: [query] }, { weights, output, empty }, step) {
+  say({ kernel, width, points, query: [query] }, { weights, output, empty, effective }, step) {
     const at = shown(query, 1);
     if (empty) return `No key within reach of the query ${at}: 0/0, there is no output.`;
     if (step === 1)
@@ -190,7 +193,8 @@ attnMachine("machine-kernel-regression", {
     const most = Math.max(...weights),
       where = shown(pairsOf(points)[weights.indexOf(most)][0], 1);
     const share = `${shown(most)}, at the key ${where}`;
-    if (step === 2) return `The largest weight is ${share}.`;
-    return `The output at the query ${at} is ${shown(output, 1)}; the largest weight is ${share}.`;
+    const keys = `the effective number of keys is ${shown(effective, 1)}`;
+    if (step === 2) return `The largest weight is ${share}; ${keys}.`;
+    return `The output at the query ${at} is ${shown(output, 1)}; the largest weight is ${share}, and ${keys}.`;
   },
 });

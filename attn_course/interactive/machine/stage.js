@@ -1,10 +1,9 @@
-// The place of a picture that scripts alone draw: its stored first states, wide and narrow, give way
-// to the pen, which draws again whenever there is more room, or less.
+// The place of a picture in the pixels of the page: the pen draws again whenever there is more room,
+// or less.
 const NARROW = 600; // pixels
 
 const takeStage = (picture, pen, width, paint) => {
-  for (const other of picture.parentElement.querySelectorAll("svg ~ svg")) other.remove();
-  picture.replaceChildren();
+  picture.classList.add("attn-machine");
   picture.setAttribute("role", "group"); // an image would hide what can be taken in it
   listenToHands(picture, pen);
   listenToKeys(picture, pen);

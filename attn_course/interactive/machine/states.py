@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attn_course.interactive.controls import choice, kept, option, slider
-from attn_course.interactive.kernel_regression_state import KERNELS
 from attn_course.interactive.machine.draws import WIDTHS, cells_drawn, scores_by_width
 from attn_course.interactive.markup import tag
 
+KERNELS = ("Gaussian", "boxcar", "triangular", "Epanechnikov")
 THREE = ("scores", "weights", "blend")
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 BASELINES = tuple(round(fifth / 5, 1) for fifth in range(-25, 3))
@@ -112,7 +112,7 @@ STATES = {
             "query": (3.2,),
         },
         controls={
-            "kernel": Choice("kernel", tuple(KERNELS)),
+            "kernel": Choice("kernel", KERNELS),
             "width": Slider("width", "key", (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0), 1.0),
         },
         acts={"add": "add a point"},

@@ -1,11 +1,8 @@
 """The live writer of chapter 11: it goes on from what a reader types, and shows where it looks.
 
-Its scripts alone draw it, as they draw the attention machine. The first state is computed here, by
-PyTorch; `tools/draw_frames.py` draws it once, wide and narrow, into `frames/`.
+The numbers of the first state are computed here, by PyTorch.
 """
 
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,14 +10,13 @@ import torch
 from attn_course.data.novels import pieces
 from attn_course.interactive.controls import button, hint, kept, slider
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.frames import WIDTHS, alone, said_by, stored_frames
+from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
 from attn_course.interactive.writer.reading import blocks_of, looks, told
 from attn_course.trained.writers import NAME, load_writer
 from attn_course.transformer import LanguageModel, next_token_law
 
-FRAMES = Path(str(resources.files(__package__))) / "frames"
 BEGINNING = "She was very much surprised, and could not"
 TEMPERATURES = (0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0)
 TOP_P = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -36,20 +32,12 @@ def writer_explorer() -> InteractiveFigure:
     The model runs in the built book, and in JupyterLab: the reader types a beginning, lets it
     write, forces another piece, silences heads and maps, and turns temperature and top-p.
     """
-    return writer_of(*stored_frames(FRAMES, NAME))
-
-
-def writer_of(*frames: str) -> InteractiveFigure:
-    """The live writer with these pictures of its first state, which say in words what they show."""
     model = load_writer()
     first = _first(model)
     return InteractiveFigure(
         name=NAME,
         label="A model that writes, what it might say next, and where it looks",
-        sentence=said_by(frames[0]),
-        picture="".join(frames),
         controls=_controls(first["told"]),
-        readings="",
         data={
             "width": WIDTHS["wide"],
             "pieces": pieces().pieces,
@@ -66,7 +54,6 @@ def writer_of(*frames: str) -> InteractiveFigure:
         },
         live=provenance("100 beginnings", NAME, stored="in 8 bits"),
         weights=(NAME,),
-        drawing=alone(frames[0]),
     )
 
 

@@ -1,0 +1,109 @@
+"""The figure of alignments: the translator of chapter 04 at work in the page.
+
+The reader writes a sentence, lays hands on the weights of a word, or replaces a word of the source,
+and sees what the translator then says. Python gives the first state; every other one is computed by
+`translators.js`, on the weights of `attn_course.trained`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+
+from attn_course.data.translation.kinds import same_kind
+from attn_course.interactive.controls import (
+    button,
+    choice,
+    hint,
+    kept,
+    option,
+    readings,
+    select,
+    slider,
+)
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import provenance
+from attn_course.interactive.markup import tag
+from attn_course.interactive.sentences import (
+    require_sentences,
+    rounded,
+    source_controls,
+    translated,
+)
+from attn_course.trained import load
+
+MOST_WORDS = 24  # with more columns, no screen shows the table
+RECIPE = "bahdanau"
+# The choices that a reader has for the weights of a word, in the words of the figure.
+HANDS = {
+    "learned": "leave it as learned",
+    "move": "move it all to one word",
+    "forbid": "forbid that word",
+    "flatten": "share it equally",
+    "shuffle": "shuffle it",
+}
+_BUTTONS = button("play", "say it word by word") + button("undo", "undo all changes")
+
+
+def alignment_explorer(sentences: Sequence[Sequence[str]]) -> InteractiveFigure:
+    """The translator of chapter 04, whose sentence and whose weights the reader can change.
+
+    Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
+    the translator itself runs in the built book, and in JupyterLab beside a built book.
+
+    Args:
+        sentences: English sentences to choose from, cut into words; the first is shown first.
+
+    Raises:
+        ValueError: There is no sentence, or one is empty, has more than 24 words, or has a word
+            that the translator does not know.
+    """
+    known = load(RECIPE).source_words.words
+    require_sentences(sentences, MOST_WORDS, known, "the translator does", "a sentence")
+    said, weights = translated(RECIPE, sentences[0])
+    return InteractiveFigure(
+        name="alignment",
+        label="A translation and the weights of its words, with controls to change them",
+        controls=_controls(sentences, len(said) + 1),
+        readings=readings(
+            said="it says", before="left alone, it says", shares="this word looks at"
+        ),
+        data=_data(sentences, said, weights),
+        live=provenance("100 sentences that it has not learned from", RECIPE),
+        weights=[RECIPE],
+    )
+
+
+def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
+    hands = "".join(
+        option("radio", "hands", name, text, name == "learned") for name, text in HANDS.items()
+    )
+    everywhere = option("checkbox", "everywhere", "on", "at every word, not at one")
+    return (
+        hint("Click a cell: all weight of that French word moves there. Or change the sentence.")
+        + source_controls(sentences)
+        + tag(
+            "div",
+            select("place", "replace", [("", "no word")], "")
+            + select("other", "by", [("", "itself")], ""),
+            class_="attn-options",
+        )
+        + choice("The weight of the French word in the frame", hands, everywhere)
+        + slider("words", "weight", 1, rows, rows)
+        + tag("div", _BUTTONS, class_="attn-options")
+        + kept(row="", column="", replaced="", exchange="")
+    )
+
+
+def _data(
+    sentences: Sequence[Sequence[str]], said: Sequence[str], weights: Tensor
+) -> dict[str, Any]:
+    kinds = {frozenset((word, *same_kind(word))) for one in sentences for word in one}
+    return {
+        "weights": RECIPE,
+        "most": MOST_WORDS,
+        "kinds": sorted(sorted(kind) for kind in kinds if len(kind) > 1),
+        "source": list(sentences[0]),
+        "said": list(said),
+        "shares": rounded(weights),
+    }

@@ -1,0 +1,169 @@
+attnFigure("fixed-vector", (root, data, say, parts) => {
+  const { form, picture, part, value, keep, write, show, trouble, ran } = parts;
+  // the vector in lines of `across` cells, and below it a row of beginnings for each step
+  const [left, top, wide, tall] = [4, 74, 116, 48],
+    [across, cell, high] = [64, 7.25, 9];
+  const texts = data.pairs.map(([source]) => written(source));
+  let beside = {};
+
+  const probability = (share) => {
+    if (share >= 0.0001) return `${(100 * share).toFixed(share >= 0.01 ? 0 : 2)}%`;
+    const [first, power] = (100 * share).toExponential(0).split("e");
+    const raise = (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)];
+    return `${first}·10${power.replace(/./g, raise)}%`;
+  };
+
+  const strip = (vector) =>
+    [...vector].map((number, k) =>
+      attnElement("rect", {
+        x: left + cell * (k % across),
+        y: 26 + high * Math.floor(k / across),
+        width: cell,
+        height: high,
+        class: number < 0 ? "attn-below" : "attn-above",
+        "fill-opacity": Math.abs(number).toFixed(2),
+      }),
+    );
+
+  // A beginning: the way from the one before, its last word, the probability of all its words.
+  const beginning = ({ word, share, parent }, i, t, known) => {
+    const group = attnElement("g", { class: known }),
+      y = top + tall * t;
+    const [x, start] = [i, parent].map((place) => left + wide * (place + 0.5));
+    const pressed = { textLength: wide - 6, lengthAdjust: "spacingAndGlyphs" };
+    const way = `M${start.toFixed(1)},${y - 11}L${x.toFixed(1)},${y + 2}`;
+    if (t) group.append(attnElement("path", { d: way }));
+    group.append(attnElement("text", { x, y: y + 17, ...(word.length > 12 && pressed) }, word));
+    group.append(attnElement("text", { x, y: y + 33 }, probability(share)));
+    return group;
+  };
+
+  const drawPicture = ({ vector, steps, place, width }) => {
+    const best = []; // the place of the best sentence at each step, from its end
+    for (let t = steps.length - 1, i = place; t >= 0; i = steps[t][i].parent, t--) best[t] = i;
+    const kind = (i, t) => (best[t] === i ? "attn-best" : i < width ? "attn-kept" : "attn-dropped");
+    const text = `the vector: ${vector.length} numbers`;
+    const name = attnElement("text", { x: left, y: 16, class: "attn-name" }, text);
+    const groups = steps.flatMap((row, t) => row.map((one, i) => beginning(one, i, t, kind(i, t))));
+    picture.setAttribute("viewBox", `0 0 ${2 * left + 4 * wide} ${top + tall * steps.length}`);
+    picture.replaceChildren(name, ...strip(vector), ...groups);
+  };
+
+  const showMarked = (name, words, right) => {
+    const { parts, count } = markStrange(words, right);
+    show(name, ...parts);
+    return count;
+  };
+
+  const draw = (now) => {
+    drawPicture(now);
+    const { source, said, other, chance, narrow } = now,
+      at = texts.indexOf(written(source));
+    const right = data.pairs[at]?.[1],
+      wanted = right ?? other;
+    const count = showMarked("said", said, wanted),
+      of = `${count} of ${said.length} words`;
+    showMarked("other", right ? [] : other, wanted); // for a sentence of one's own
+    show("right", right ? written(right) : "");
+    const alike = written(said) === written(other) ? "the same" : "something else";
+    show("strange", right ? of : `${of}: chapter 04 says ${alike}`);
+    const more =
+      narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${probability(narrow)}`;
+    show("chance", probability(chance) + more);
+    write("beam-reading", value("beam"));
+    // they keep the focus that they have
+    for (const [name, end] of [
+      ["shorter", 0],
+      ["longer", texts.length - 1],
+    ])
+      part(name).setAttribute("aria-disabled", String(at === end));
+    say(`${written(source)} In French: ${written(said)}`);
+  };
+
+  const compute = (model, attending) => {
+    const { known, names } = model.words;
+    const read = readSentence(value("source"), known, data.most);
+    trouble(read.trouble);
+    if (read.trouble) return;
+    const ids = model.words.ids(read.words),
+      width = Number(value("beam"));
+    if (beside.source !== ids.join())
+      beside = {
+        // the same for every beam
+        source: ids.join(),
+        vector: model.start(ids).vector,
+        narrow: Math.exp(beamSearch(model, ids, 1).found[0].total),
+        other: spoken(translate(attending, attending.words, read.words)),
+      };
+    const { vector, narrow, other } = beside,
+      start = performance.now();
+    const { steps, found } = beamSearch(model, ids, width, Number(value("power")));
+    root.milliseconds = (performance.now() - start) / steps.length;
+    const tree = steps.map((row) =>
+      row.map(({ words, total, parent }) => ({
+        word: names[words.at(-1)],
+        share: Math.exp(total),
+        parent,
+      })),
+    );
+    const [{ words, total, place }] = found;
+    root.reading = {
+      source: read.words,
+      other,
+      vector: [...vector],
+      found: found.map((one) => ({ words: one.words, total: one.total, score: one.score })),
+    };
+    draw({
+      source: read.words,
+      vector,
+      steps: tree,
+      place,
+      width,
+      other,
+      said: spoken(words.map((word) => ({ word: names[word] }))),
+      chance: Math.exp(total),
+      narrow: width > 1 ? narrow : undefined,
+    });
+  };
+
+  const translators = [fixedTranslator, additiveTranslator];
+  const act = attnAnswers(parts, {
+    needs: () => data.weights,
+    make: ({ tensors, said }, name) => ({
+      ...translators[data.weights.indexOf(name)](tensors),
+      words: vocabularyOf(said),
+    }),
+    answer: (models) => {
+      const [model, attending] = data.weights.map((name) => models[name]);
+      ran(model.step, beamSearch);
+      compute(model, attending);
+    },
+  });
+
+  form.addEventListener("input", ({ target }) => {
+    followExample(parts, target);
+    act();
+  });
+  for (const [name, step] of [
+    ["shorter", -1],
+    ["longer", 1],
+  ])
+    part(name).addEventListener("click", () => {
+      const at = texts.indexOf(value("source")) + step; // from a sentence of one's own to the first
+      keep({ source: texts[Math.min(Math.max(at, 0), texts.length - 1)] });
+      part("example").value = "";
+      act();
+    });
+  const steps = data.steps.map((row) => row.map(([word, share]) => ({ word, share, parent: 0 })));
+  const said = steps.map(([one]) => one);
+  draw({
+    source: data.pairs[0][0],
+    vector: data.vector,
+    steps,
+    place: 0,
+    width: 1,
+    said: spoken(said),
+    other: [],
+    chance: steps.at(-1)[0].share,
+  });
+});

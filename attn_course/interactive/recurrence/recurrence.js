@@ -1,0 +1,141 @@
+const raised = (exponent) =>
+  [...String(exponent)].map((one) => (one === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[one])).join("");
+const short = (number) => {
+  if (number >= 0.001 && number < 99) return number.toPrecision(2);
+  const [digit, exponent] = number.toExponential(0).split("e");
+  return `${digit}·10${raised(Number(exponent))}`;
+};
+
+attnFigure("recurrence", (root, data, say, parts) => {
+  const { form, picture, part, value, keep, write, show, ran } = parts;
+  const { race, layers, streams, width } = data;
+  const far = data.length - 1,
+    late = `not in ${data.most}`;
+  const across = attnScale([0, far, LEFT, RIGHT]),
+    up = attnScale([LOW, HIGH, BOTTOM, TOP]),
+    along = attnScale([1, Math.log10(data.most), START, NEVER - 56]);
+
+  layOut(picture, data, { across, up, along, late });
+
+  const read = remembering((seed) => {
+    const along = normal(seed, streams.direction, width),
+      long = length(along);
+    return {
+      tokens: rowsOf(normal(seed, streams.tokens, data.length * width), width),
+      direction: along.map((one) => one / long),
+    };
+  });
+  const gated = (seed, name, gates) => {
+    const wide = gates * width,
+      shapes = [
+        [wide, width],
+        [wide, width],
+        [1, wide],
+        [1, wide],
+      ];
+    return parameters(seed, streams[name], shapes, width);
+  };
+  const turned = remembering((seed) => orthogonal(seed, streams.orthogonal, width));
+  const reaches = {
+    rnn: remembering((seed, gain) => {
+      const [W, , b, c] = gated(seed, "rnn", 1);
+      const U = turned(seed).map((row) => row.map((one) => gain * one));
+      return reachOfRnn(read(seed), [W, U, b, c]);
+    }),
+    lstm: remembering((seed, gain, bias) => {
+      const [W, U, b, c] = gated(seed, "lstm", 4);
+      b[0].fill(0, width, 2 * width); // the forget gate
+      c[0].fill(bias, width, 2 * width);
+      return reachOfLstm(read(seed), [W, U, b, c]);
+    }),
+    gru: remembering((seed) => reachOfGru(read(seed), gated(seed, "gru", 3))),
+    attention: remembering((seed) => {
+      const square = [width, width];
+      const drawn = parameters(seed, streams.attention, [square, square, square], width);
+      return reachOfAttention(read(seed), drawn);
+    }),
+  };
+
+  const state = () => {
+    const number = (name) => Number(value(name));
+    const [seed, distance, gain, bias] = ["seed", "distance", "gain", "forget bias"].map(number);
+    const apart = (one) => Math.abs(Math.log(one / distance));
+    const nearer = (one, other) => (apart(other) < apart(one) ? other : one);
+    const raced = Object.keys(race).reduce(nearer);
+    const reach = Object.fromEntries(layers.map((name) => [name, reaches[name](seed, gain, bias)]));
+    return { seed, distance, gain, bias, raced, reach };
+  };
+
+  const drawCurves = ({ distance, reach }) => {
+    for (const name of layers) {
+      const height = (norm) => up(Math.log10(norm)).toFixed(1);
+      const points = reach[name].map((norm, at) => `${across(at).toFixed(1)},${height(norm)}`);
+      root.querySelector(`[data-curve="${name}"]`).setAttribute("d", `M${points.join("L")}`);
+      root
+        .querySelector(`[data-here="${name}"]`)
+        .setAttribute("transform", `translate(0.0 ${height(reach[name][distance])})`);
+    }
+    part("here").setAttribute("transform", `translate(${across(distance).toFixed(1)} 0)`);
+  };
+
+  const drawRace = ({ raced }) => {
+    write("raced", `steps to learn, recorded: distance ${raced}`);
+    const runs = Object.entries(race[raced]).flatMap(([name, taken], lane) => {
+      let failed = 0; // those without end stand abreast
+      return taken.map((steps, seed) => {
+        const x = steps === null ? NEVER + 13 * (failed++ - 1) : along(Math.log10(steps));
+        return markOf(name, x, FIRST + LANE * lane, { "data-run": `${name} ${seed}` });
+      });
+    });
+    part("runs").replaceChildren(...runs);
+  };
+
+  const tell = ({ distance, gain, bias, raced, reach }) => {
+    const gate = (1 / (1 + Math.exp(-bias))).toFixed(3);
+    write("distance-reading", String(distance));
+    write("gain-reading", gain.toFixed(2));
+    write("forget bias-reading", bias.toFixed(2));
+    for (const name of layers) {
+      const factor = (reach[name][far] / reach[name][data.near]) ** (1 / (far - data.near));
+      const more = name === "lstm" ? `, gate ${gate}` : "";
+      const now = short(reach[name][distance]);
+      show(name, `${now}, × ${factor.toFixed(2)} a step${more}`);
+    }
+    const steps = Object.entries(race[raced]).map(
+      ([name, runs]) => `${name}: ${runs.map((one) => one ?? late).join(", ")}`,
+    );
+    show("steps", steps.join("\n"));
+    part("steps-reading").previousSibling.textContent = `steps at ${raced}`;
+    const reached = layers.map((name) => `${name} ${short(reach[name][distance])}`);
+    say(
+      `Gain ${gain.toFixed(2)}, forget bias ${bias.toFixed(2)}. ` +
+        `Gradient at distance ${distance}: ${reached.join(", ")}. ` +
+        `Steps to learn, recorded at distance ${raced}: ${steps.join("; ")}.`,
+    );
+  };
+
+  const draw = () => {
+    root.reading = state();
+    for (const show of [drawCurves, drawRace, tell]) show(root.reading);
+  };
+
+  form.addEventListener("input", ({ target }) => {
+    draw();
+    if (target.name === "gain") ran(reachOfRnn);
+    if (target.name === "forget bias") ran(reachOfLstm);
+  });
+  part("again").addEventListener("click", () => {
+    keep({ seed: (Number(value("seed")) + 1) % data.seeds });
+    draw();
+    ran(reachOfRnn, reachOfGru, reachOfLstm, reachOfAttention);
+  });
+  attnDrag(
+    picture,
+    (x) => {
+      keep({ distance: Math.round((far * (x - LEFT)) / (RIGHT - LEFT)) });
+      draw();
+    },
+    ({ clientY }) => clientY < part("raced").getBoundingClientRect().top,
+  ); // below, another axis
+  draw();
+});
