@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
+from tests import kernels
 from tests.sampling import left_to_proofs, takes_all
 from tools.browser import FLAGS, chromium
 
@@ -55,6 +57,16 @@ LONG = (
     "test_attacks.py",
     "test_trained_captions.py",
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fork the kernels of chapters, in all workers from one server."""
+    if config.getoption("nbval", False):
+        config.option.nbval_kernel_name = kernels.NAME
+        if not hasattr(config, "workerinput"):
+            running = ExitStack()
+            running.enter_context(kernels.forked_kernels())
+            config.add_cleanup(running.close)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
