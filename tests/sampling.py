@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 import pytest
@@ -33,10 +33,19 @@ def sample(things: Iterable[T], size: int, name: Callable[[T], str] = str) -> li
     return everything if takes_all() else _drawn(everything, size, name)
 
 
-def parameters(things: Iterable[str], size: int, always: Sequence[str] = ()) -> list:
-    """Parametrise with all things; but for some, and a sample, they are left to `make proofs`."""
+def parameters(
+    things: Iterable[str], size: int, always: Sequence[str] = (), never: Collection[str] = ()
+) -> list:
+    """Parametrise with all things; but for some, and a sample, they are left to `make proofs`.
+
+    Args:
+        things: All of them.
+        size: So many are drawn.
+        always: Those that `make test` takes besides.
+        never: Those that are not drawn, since they take too long.
+    """
     everything = list(things)
-    others = [thing for thing in everything if thing not in always]
+    others = [thing for thing in everything if thing not in always and thing not in never]
     taken = {*always, *_drawn(others, size, str)}
     return [
         pytest.param(thing, marks=() if thing in taken else left_to_proofs) for thing in everything

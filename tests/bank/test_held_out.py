@@ -18,7 +18,8 @@ from hintgrader.worker.submission import LocalSubmission
 
 from attn_bank import exercise_names, find_exercise
 from tests.conftest import ROOT
-from tests.sampling import left_to_proofs, parameters
+from tests.problem_sets import LOOPS
+from tests.sampling import parameters
 
 HELD_OUT = ROOT / "tests" / "bank" / "held_out"
 SECRET = "one"
@@ -26,9 +27,7 @@ SECRET = "one"
 TAKEN_EXERCISES = 6
 # Those that somebody has answered unseen; a new one waits for that.
 ANSWERED = [name for name in exercise_names() if (HELD_OUT / f"{name}.txt").is_file()]
-SLOW = [name for name in ANSWERED if any(c.slow for c in find_exercise(name).checks)]
-SLOW += ["05_luong/attentional_states"]  # its answers loop over sentences
-QUICK = [name for name in ANSWERED if name not in SLOW]
+SLOW = {name for name in ANSWERED if any(c.slow for c in find_exercise(name).checks)}
 # The share of wrong answers that have to get a true hint.
 SHARE, SHARE_OF_LEARNERS = 0.95, 0.75
 # Of those that were missed or misjudged at first; they are copies of others but for their names.
@@ -54,13 +53,7 @@ def said(score: Points) -> str:
     return named if named in ("form", "axes") else "one row"
 
 
-@pytest.mark.parametrize(
-    "exercise",
-    [
-        *parameters(QUICK, TAKEN_EXERCISES),
-        *(pytest.param(name, marks=left_to_proofs) for name in SLOW),
-    ],
-)
+@pytest.mark.parametrize("exercise", parameters(ANSWERED, TAKEN_EXERCISES, never=SLOW | LOOPS))
 def test_held_out_answers_are_told_what_the_table_says(exercise):
     table = {
         row["answer"]: (row["points"], row["said"])
