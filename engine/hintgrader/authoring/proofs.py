@@ -91,7 +91,7 @@ def unmarked_slips(exercise: Exercise, secret: str) -> Iterator[str]:
             yield f"{mistake.name} {said}, or slip=False if that has another reason"
 
 
-def mutants(solution: Solution) -> dict[str, str]:
+def mutants(solution: Solution) -> Mapping[str, str]:
     """The sources of a solution with one change, by the change."""
     return mutants_of(ast.unparse(ast.parse(solution.source)))
 

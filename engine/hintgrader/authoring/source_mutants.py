@@ -2,8 +2,10 @@
 
 import ast
 import copy
+import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 
 SWAPPED_OPERATORS = {
     ast.Add: ast.Sub,
@@ -31,19 +33,21 @@ SWAPPED_NAMES = {
 }  # fmt: skip
 
 
-def mutants_of(source: str) -> dict[str, str]:
+@cache
+def mutants_of(source: str) -> Mapping[str, str]:
     """The changed sources by what was changed, `before -> after`; each change once.
 
     Where the same is changed in several places, the second place that a reader of the source
     comes to is called `before -> after (2)`.
     """
     tree = _without_annotations(ast.parse(source))
+    packed = pickle.dumps(tree)  # quicker than a deep copy for each mutant
     mutants: dict[str, str] = {}
     times: Counter[str] = Counter()
     seen = {ast.unparse(tree)}
     for position, node in _in_reading_order(tree):
         for changed in _changes(node):
-            text = _put(tree, position, changed)
+            text = _put(packed, position, changed)
             if text not in seen:
                 seen.add(text)
                 after = ast.unparse(changed) if changed is not None else "(dropped)"
@@ -63,12 +67,11 @@ def _place(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def _put(tree: ast.Module, position: int, changed: ast.AST | None) -> str:
+def _put(packed: bytes, position: int, changed: ast.AST | None) -> str:
     """The source with another node, or none, at a position of the walk through the tree."""
-    mutant = copy.deepcopy(tree)
+    mutant = pickle.loads(packed)
     target = list(ast.walk(mutant))[position]
-    mutant = _Pass().visit(_Replace(target, changed).visit(mutant))
-    return ast.unparse(ast.fix_missing_locations(mutant))
+    return ast.unparse(_Pass().visit(_Replace(target, changed).visit(mutant)))
 
 
 def _without_annotations(tree: ast.Module) -> ast.Module:
