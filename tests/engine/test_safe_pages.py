@@ -22,6 +22,7 @@ import pytest
 from bs4 import BeautifulSoup
 from hintgrader.nbgrader.pages.clean import markdown_to_html
 from hintgrader.nbgrader.pages.shorten import Shorten
+from hintgrader.testing.commands import type_command
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
@@ -117,11 +118,11 @@ def course(tmp_path_factory: pytest.TempPathFactory, heard: tuple[str, list[str]
     (target / "page.html").write_text(f"<script>{hostile.script('page', heard[0])}</script>")
     (course / "grading" / "submitted" / "mallory" / "01_a").mkdir(parents=True)
     comment = "\n\n".join(hostile.markup(heard[0]).values())
-    command = [sys.executable, "-c", GRADE, comment, "eve"]
-    run = subprocess.run(
-        command, cwd=course, env=environment(course), capture_output=True, text=True
-    )
-    assert run.returncode == 0, run.stderr
+    program = course.parent / f"{course.name}.py"
+    program.write_text(GRADE, encoding="utf-8")
+    own = {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings")}
+    run = type_command(str(program), comment, "eve", folder=course, environment=own)
+    assert run.status == 0, run.stdout
     return course
 
 
