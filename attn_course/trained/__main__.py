@@ -9,6 +9,7 @@ from attn_course.trained import (
     budget,
     closing,
     copying,
+    fewer_projections,
     heads,
     heaps,
     induction,
@@ -34,7 +35,7 @@ def main() -> None:
     makers |= {"two_readings": two_readings.make, "minilm_heads": minilm_heads.make}
     makers |= {"closing": closing.make, "writers": writers.make, "written": written.make}
     makers |= {"kneser_ney": kneser_ney.make, "parts": parts.make, "budget": budget.make}
-    makers |= {"induction": induction.make}
+    makers |= {"induction": induction.make, "fewer_projections": fewer_projections.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
@@ -43,8 +44,8 @@ def main() -> None:
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
-        "about 10 minutes, written, about 2, parts, about 4, budget, about 10, or induction, "
-        "about 6.",
+        "about 10 minutes, written, about 2, parts, about 4, budget, about 10, induction, about 6, "
+        "or fewer_projections, half a minute.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

@@ -87,7 +87,7 @@ class HeapReader(nn.Module):
 
 
 def train_heap_reader(name: str, seed: int = 0) -> HeapReader:
-    """Train one of `NAMES` as chapter 08 does: 300 steps of 64 heaps, judged by the answers only.
+    """Train one of `NAMES` as chapter 08 does.
 
     Raises:
         ValueError: There is no such reader.
@@ -95,8 +95,13 @@ def train_heap_reader(name: str, seed: int = 0) -> HeapReader:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         reader = HeapReader(_has_projections(name))
-        train(reader, heaps(seed), _loss, STEPS, learning_rate=LEARNING_RATE, progress=False)
+        learn(reader, seed)
     return reader.requires_grad_(False)
+
+
+def learn(reader: HeapReader, seed: int) -> None:
+    """Train a reader for 300 steps of 64 heaps, judged by the answers only."""
+    train(reader, heaps(seed), _loss, STEPS, learning_rate=LEARNING_RATE, progress=False)
 
 
 def save_heap_reader(name: str, reader: HeapReader) -> None:
