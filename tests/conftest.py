@@ -219,16 +219,48 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Print nothing."""
 
 
-@pytest.fixture(scope="module")  # not longer: its event loop would trip the tests that run kernels
-def browser() -> Iterator[Browser]:
-    """Start a headless Chromium."""
+# It is one for consecutive files of tests: to start it takes as long as several of them.
+RUNNING_BROWSER = ExitStack()
+
+
+@functools.cache
+def running_browser() -> Browser:
+    """Start a headless Chromium, if none is running."""
     from playwright.sync_api import sync_playwright
 
-    path = chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+    playwright = RUNNING_BROWSER.enter_context(sync_playwright())
+    RUNNING_BROWSER.callback(running_browser.cache_clear)
+    browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    RUNNING_BROWSER.callback(browser.close)
+    return browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Take the headless Chromium, and leave no window open."""
+    browser = running_browser()
+    yield browser
+    for window in browser.contexts:
+        window.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End the browser before tests that take none: its event loop would trip those of kernels."""
+    yield
+    if nextitem is None or nextitem.path not in with_browser(item.session):
+        RUNNING_BROWSER.close()
+
+
+def pytest_sessionfinish() -> None:
+    """End the browser where the tests were stopped."""
+    RUNNING_BROWSER.close()
+
+
+@functools.cache
+def with_browser(session: pytest.Session) -> frozenset[Path]:
+    """Return the files of tests in which some take a browser."""
+    return frozenset(i.path for i in session.items if "browser" in getattr(i, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session")
