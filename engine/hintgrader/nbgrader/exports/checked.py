@@ -49,7 +49,7 @@ class CheckedExporter(CsvExportPlugin):
         end_export(self, words)
 
     def _rows(self, gradebook: Gradebook, assignment: Assignment, words: Words) -> Iterator[Row]:
-        """Yield rows with what people typed as text, and with words in place of scores that are none."""
+        """Yield rows: what people typed as text, and words in place of scores that are none."""
         handed_in = {one.student_id: one for one in assignment.submissions}
         about = {"assignment": assignment.name, "max_score": assignment.max_score}
         about |= {"duedate": assignment.duedate}
