@@ -66,7 +66,7 @@ def learning(
     curves: Mapping[str, Tensor],
     minutes: Mapping[str, float],
     controls: Mapping[str, float],
-    top: float = 2.4,
+    top: float = 2.0,
 ) -> Figure:
     """Draw bits a character by processor time, and what counting reaches.
 
@@ -85,11 +85,24 @@ def learning(
         end = max(minutes[name] * len(bits) for name, bits in curves.items())
         for name, bits in controls.items():
             axes.axhline(bits, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            axes.text(end, bits, name, ha="right", va="bottom")
+            at, side = (
+                (end, "right") if _is_clear_at_the_end(curves, bits) else (0.03 * end, "left")
+            )
+            axes.text(at, bits, name, ha=side, va="bottom")
         axes.set(xlim=(0, 1.03 * end), ylim=(None, top), xticks=range(math.ceil(end)))
         axes.set(xlabel="processor time in minutes", ylabel="bits a character, unseen text")
         axes.legend()
     return closed(figure)
+
+
+def _is_clear_at_the_end(curves: Mapping[str, Tensor], height: float) -> bool:
+    """True if letters above a line have more room by the ends of the curves than by the starts."""
+    letters, quarter = height + 0.03, max(1, min(map(len, curves.values())) // 4)
+    room = [
+        min((bits[part] - letters).abs().min().item() for bits in curves.values())
+        for part in (slice(None, quarter), slice(-quarter, None))
+    ]
+    return room[1] > room[0]
 
 
 def worth(runs: Mapping[str, Tensor], every: int) -> Figure:

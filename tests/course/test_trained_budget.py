@@ -26,7 +26,7 @@ def test_both_kinds_are_tried_at_every_rate_and_the_gru_at_length() -> None:
     best = budget.best_rate(SHORT)
     assert budget.RATES[0] < best < budget.RATES[-1]
     longer = [run for run in BUDGET["runs"] if run not in SHORT]
-    assert [(run["kind"], run["rate"]) for run in longer] == [("GRU", best)]
+    assert [(run["kind"], run["rate"]) for run in longer] == [("GRU", best), ("GRU", best / 2)]
     assert {run["steps"] for run in longer} == {writers.STEPS}
     assert {len(run["validation"]) for run in longer} == {writers.STEPS / writers.EVERY}
 
