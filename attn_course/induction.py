@@ -1,4 +1,4 @@
-"""Induction: what followed a token once follows it again, which two layers of heads can foretell.
+"""Induction: what followed a token once follows it again, which two layers of heads can predict.
 
 A model of attention alone, from the parts of chapters 07 to 11; scores that tell the heads apart;
 and edits, which change one thing inside the model while it runs.

@@ -1,4 +1,4 @@
-"""Random letters of which one part occurs twice: nothing can be foretold but the repeat."""
+"""Random letters of which one part occurs twice: nothing can be predicted but the repeat."""
 
 import string
 from collections.abc import Iterator

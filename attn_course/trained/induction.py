@@ -1,8 +1,8 @@
 """Models of heads alone that learn to repeat: recipes, their record, and the weights of one.
 
-The loss counts the tokens of a repeat that can be foretold, and no others, unless a recipe says so.
-`make` trains models of one layer and of two, and takes them apart: heads silenced, patterns frozen,
-keys exchanged, and what the second layer reads of the first, role by role.
+The loss counts the tokens of a repeat that can be predicted, and no others, unless a recipe says
+so. `make` trains models of one layer and of two, and takes them apart: heads silenced, patterns
+frozen, keys exchanged, and what the second layer reads of the first, role by role.
 """
 
 import time
@@ -135,7 +135,7 @@ def unseen(**settings: object) -> RepeatBatch:
 
 
 def repeat_loss(model: nn.Module, batch: RepeatBatch, edit: Edit = leave) -> Tensor:
-    """Mean of `-log p` of the tokens that can be foretold."""
+    """Mean of `-log p` of the tokens that can be predicted."""
     return loss_where(model(batch.tokens, edit), batch.tokens, batch.again)
 
 

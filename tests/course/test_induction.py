@@ -214,7 +214,7 @@ def test_score_of_each_layer_is_that_of_the_layer_alone() -> None:
 def test_loss_counts_the_places_that_are_asked_for() -> None:
     logits, tokens = draw(BATCH, LENGTH, VOCAB), some_tokens()
     where = torch.zeros(BATCH, LENGTH, dtype=torch.bool)
-    where[1, 5] = where[1, 0] = True  # nothing foretells the first token
+    where[1, 5] = where[1, 0] = True  # nothing predicts the first token
     expected = functional.cross_entropy(logits[1, 4], tokens[1, 5])
     assert_close(loss_where(logits, tokens, where), expected, **TIGHTLY)
     with pytest.raises(ValueError, match="no token whose loss counts"):
@@ -283,7 +283,7 @@ def test_what_a_layer_reads_without_a_head_is_the_stream_without_it() -> None:
 
 
 @torch.no_grad()
-def test_model_by_hand_foretells_every_letter_that_comes_again() -> None:
+def test_model_by_hand_predicts_every_letter_that_comes_again() -> None:
     model = by_hand(VOCAB)
     orders = torch.stack([torch.randperm(VOCAB, generator=torch.Generator().manual_seed(seed))
                           for seed in range(20)])  # fmt: skip

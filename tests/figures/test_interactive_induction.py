@@ -1,4 +1,4 @@
-"""The live model of two heads: in the page it foretells what it foretells in PyTorch."""
+"""The live model of two heads: in the page it predicts what it predicts in PyTorch."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def both(*edits: Edit) -> Edit:
 
 @sampled
 @pytest.mark.browser
-def test_page_foretells_as_pytorch(figure: Locator) -> None:
+def test_page_predicts_as_pytorch(figure: Locator) -> None:
     chosen = list(islice(states(), 0, None, 1 if takes_all() else 7))
     for state in chosen:
         got, tokens = read(figure, state), numbers_of(state["text"])
@@ -238,7 +238,7 @@ def test_all_of_it_is_on_one_screen_and_no_letters_collide(
         assert figure.evaluate(COLLIDING) == []
 
 
-def test_first_state_is_foretold_by_the_model() -> None:
+def test_first_state_is_predicted_by_the_model() -> None:
     first, tokens = drawn().data["first"], numbers_of(TEXT)
     laws = load_induction()(tokens)[0].softmax(-1)
     assert first["told"] == "".join(SYMBOLS[number] for number in laws.argmax(-1).tolist())

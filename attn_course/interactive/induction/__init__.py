@@ -21,7 +21,7 @@ MOST, SHOWN = 54, 5  # letters of a text, and letters that may come next
 
 
 def induction_explorer() -> InteractiveFigure:
-    """The two heads of chapter 12, which foretell in the page what a reader types twice.
+    """The two heads of chapter 12, which predict in the page what a reader types twice.
 
     Shown as the last expression of a cell, its first state stands wherever the notebook is shown.
     The model runs in the built book, and in JupyterLab: the reader types letters, stands on one of
@@ -29,7 +29,7 @@ def induction_explorer() -> InteractiveFigure:
     """
     return InteractiveFigure(
         name=NAME,
-        label="Two heads that foretell what comes twice, and where they look",
+        label="Two heads that predict what comes twice, and where they look",
         controls=_controls(),
         data={
             "width": WIDTHS["wide"],
@@ -46,7 +46,7 @@ def induction_explorer() -> InteractiveFigure:
 
 @torch.no_grad()
 def _first() -> dict[str, Any]:
-    """The letters foretold, the law after the last one, and where both heads look."""
+    """The letters predicted, the law after the last one, and where both heads look."""
     model, tokens = load_induction(), torch.tensor([[SYMBOLS.index(one) for one in TEXT]])
     laws = model(tokens)[0].softmax(-1)
     best = laws[-1].topk(SHOWN).indices.tolist()

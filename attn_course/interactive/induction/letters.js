@@ -1,5 +1,5 @@
 // The letters in lines: above each what the head of layer 0 gives it, below it what the model had
-// foretold in its place, and what the head of layer 1 gives it, from the letter the reader stands on.
+// predicted in its place, and what the head of layer 1 gives it, from the letter the reader stands on.
 const CELL = { wide: 17.8, narrow: 16.6 },
   EDGE = { wide: 62, narrow: 54 }, // pixels for the names of the rows
   ROWS = { bars: 18, letter: 29, told: 47, below: 58, line: 84 }; // from the top of a line
@@ -15,12 +15,12 @@ const drawBars = (pen, at, [x, y, wide], weights) => {
 
 const drawLetter = (pen, now, at, [x, y, wide]) => {
   const middle = x + wide / 2,
-    foretold = at > 0 ? now.told[at - 1] : "",
-    isRight = foretold === now.text[at],
+    predicted = at > 0 ? now.told[at - 1] : "",
+    isRight = predicted === now.text[at],
     looks = { at: "middle", small: true, opacity: isRight ? 1 : 0.6 };
   if (at === now.at)
     pen.rect("here", [x + 0.5, y + ROWS.letter - 10, wide - 1, 20], "query", { line: 2 });
-  if (foretold && isRight)
+  if (predicted && isRight)
     pen.rect(`right${at}`, [x + 1.5, y + ROWS.told - 8.5, wide - 3, 16], "output", {
       opacity: 0.35,
     });
@@ -28,7 +28,7 @@ const drawLetter = (pen, now, at, [x, y, wide]) => {
     at: "middle",
     bold: true,
   });
-  pen.text(`told${at}`, middle, y + ROWS.told, foretold && spelt(foretold), "ink", looks);
+  pen.text(`told${at}`, middle, y + ROWS.told, predicted && spelt(predicted), "ink", looks);
 };
 
 // The letter on which the reader stands follows a finger, a mouse and the arrow keys.
@@ -56,7 +56,7 @@ const drawLetters = (pen, now, stand) => {
     weights = now.weights.map((rows) => rows[now.at]);
   for (let line = 0; line < lines; line++) {
     const y = line * ROWS.line,
-      names = { bars: "layer 0", letter: "text", told: "foretold", below: "layer 1" };
+      names = { bars: "layer 0", letter: "text", told: "predicted", below: "layer 1" };
     for (const row in names) {
       const shift = { bars: -7, below: 8 }[row] ?? 0;
       pen.text(`name-${row}-${line}`, 0, y + ROWS[row] + shift, names[row], "ink", { small: true });

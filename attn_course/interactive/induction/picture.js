@@ -68,7 +68,7 @@ const inductionSentence = (now) => {
   });
   const silent = [...now.off].map((layer) => `layer ${layer}`).join(" and ");
   return [
-    `Of ${now.text.length} letters, ${right} were foretold.`,
+    `Of ${now.text.length} letters, ${right} were predicted.`,
     `After letter ${now.at + 1}, ${saidOf(now.text[now.at])}, it expects ${saidOf(now.symbols[token])}, ${percent(share)}.`,
     ...looks,
     silent && `Silent: ${silent}.`,
