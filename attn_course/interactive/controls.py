@@ -19,6 +19,11 @@ def choice(legend: str, *content: str) -> str:
     )
 
 
+def more(summary: str, *content: str) -> str:
+    """Controls that few readers need, behind a line that opens them."""
+    return tag("details", tag("summary", escape(summary)) + "".join(content), class_="attn-more")
+
+
 def option(kind: str, group: str, value: object, text: str, chosen: bool = False) -> str:
     """A button of a group, of which one is chosen (`radio`) or any number (`checkbox`)."""
     mark = {"checked": ""} if chosen else {}

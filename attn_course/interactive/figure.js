@@ -47,16 +47,15 @@ const attnParts = (root) => {
   };
   // what is wrong is said beside the box that holds it, and the answer to another is greyed
   const trouble = (text = "", isStale = Boolean(text)) => {
-    form.querySelector(".attn-typed")?.after(part("trouble"));
+    const typed = form.querySelector(".attn-typed");
+    typed?.after(part("trouble"));
+    if (text) typed?.closest("details")?.setAttribute("open", "");
     root.toggleAttribute("data-stale", isStale);
     write("trouble", text);
     part("trouble").hidden = !text;
   };
   // the code that has just run
-  const ran = (...code) => {
-    write("code", code.map((one) => `${one.name} = ${one}`).join("\n\n"));
-    root.querySelector(".attn-code").hidden = false;
-  };
+  const ran = (...code) => write("code", code.map((one) => `${one.name} = ${one}`).join("\n\n"));
   return { form, picture, part, value, keep, change, write, put, show, trouble, ran };
 };
 

@@ -138,14 +138,13 @@ class InteractiveFigure:
         return line if self.live else ""
 
     def _live(self) -> list[str]:
-        """Return a live figure's line on its weights, and a place for the code that just ran."""
+        """Return a fold with a live figure's line on its weights, and the code that just ran."""
         if not self.live:
             return []
         code = '<pre tabindex="0" data-part="code"></pre>'
         return [
-            f'<p class="attn-live">{self.live}</p>',
-            f'<details class="attn-code" hidden><summary>The code that just ran</summary>{code}'
-            "</details>",
+            '<details class="attn-code"><summary>What runs here</summary>'
+            f'<p class="attn-live">{self.live}</p>{code}</details>',
         ]
 
     def _repr_mimebundle_(

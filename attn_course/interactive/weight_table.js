@@ -1,6 +1,8 @@
 // A row or column among so many, whatever a link or a key names.
 const within = (at, count) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), count - 1);
 
+const UPRIGHT = 24; // pixels of a column, in less of which its name stands upright
+
 // A table of weights: a row for each word that is said, a column for each word that is read.
 const weightTable = (root, layout, picture = root.querySelector("svg")) => {
   const { left, top, wide, tall } = layout;
@@ -21,16 +23,18 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
     ];
   };
 
-  // rows: [{word, weights, changed, centre}], columns: words, here: [row, column] or null
-  const draw = ({ rows, columns, here, touched = [], title = "", window }) => {
+  // rows: [{word, weights, changed, centre}], columns: words, here: [row, column] or null; the frame
+  // of a cell that nobody has chosen is seen by the keyboard alone
+  const draw = ({ rows, columns, here, isChosen = true, touched = [], title = "", window }) => {
     const right = left + wide * columns.length,
       bottom = top + tall * rows.length;
+    const turn = wide < UPRIGHT ? -90 : -60;
     const heads = columns.map((word, j) =>
       attnElement(
         "text",
         {
           "data-column": j,
-          transform: `translate(${left + wide * j + wide / 2 + 5} ${top - 8}) rotate(-60)`,
+          transform: `translate(${left + wide * j + wide / 2 + 5} ${top - 8}) rotate(${turn})`,
         },
         word,
       ),
@@ -80,14 +84,16 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
           y: top + tall * here[0],
           width: wide,
           height: tall,
-          class: "attn-here",
+          class: isChosen ? "attn-here" : "attn-here attn-unchosen",
         }),
       );
     rows.forEach(({ centre }, i) => {
       if (centre !== undefined) frames.unshift(...windowOf(centre, window, i, columns.length));
     });
     for (const node of [...heads, ...frames]) node.setAttribute("aria-hidden", "true");
-    const slanted = columns.map((word, j) => left + wide * (j + 0.5) + 16 + 5 * word.length);
+    const slanted = columns.map((word, j) =>
+      turn === -90 ? 0 : left + wide * (j + 0.5) + 16 + 5 * word.length,
+    );
     const across = Math.ceil(Math.max(right + 8, ...slanted)); // on a phone, where letters are large
     picture.setAttribute("viewBox", `0 0 ${across} ${bottom + 6}`);
     // a finger must hit a cell; where cells are wide, the names need no more room than the screen has

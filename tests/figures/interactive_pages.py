@@ -23,7 +23,7 @@ def page_of(name: str, html: Callable[[], str], *weights: str) -> tuple[Any, ...
     """The fixtures of a file of tests: `address, window, page, figure` of a page of figures.
 
     The window is opened once; each test finds in it the page and its first figure in the first
-    state, as a mouse or a finger would on a light desktop.
+    state, as a mouse or a finger would on a light desktop, with its folds open.
     """
 
     @pytest.fixture(scope="module")
@@ -43,7 +43,9 @@ def page_of(name: str, html: Callable[[], str], *weights: str) -> tuple[Any, ...
 
     @pytest.fixture
     def figure(page: Page) -> Locator:
-        return page.locator(f".attn-figure[data-figure='{name}']").first
+        root = page.locator(f".attn-figure[data-figure='{name}']").first
+        root.evaluate("root => root.querySelectorAll('.attn-more').forEach((f) => (f.open = true))")
+        return root
 
     return address, window, page, figure
 

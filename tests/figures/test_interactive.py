@@ -41,7 +41,7 @@ TOUCHED = {
     "heads": "[data-head='1,3']",
     "permutation": "[data-cell='1,4']",
     "scaled-dot-product": "[data-cell='1,6']",
-    "scores": "[data-model=dot] [data-cell='3,1']",
+    "scores": "[data-model=local-m] [data-cell='3,1']",
     "sinusoids": "[data-part=one]",
 }
 

@@ -119,6 +119,7 @@ def test_sentence_grows_and_the_tree_leads_to_what_is_said(figure: Locator) -> N
     lengthen(figure)
     assert strange.first.text_content() == "Éthiopie"
     assert figure.get_by_role("button", name="a longer sentence").is_disabled()
+    assert figure.get_by_label("or choose").input_value() == detokenise(GROWS.source)
     figure.get_by_label("beam").press("ArrowRight")  # a wider beam, from the keyboard
     figure.get_by_text("a beam of 1 finds").wait_for()
     on_the_way = figure.locator("g.attn-best text:first-of-type").all_text_contents()

@@ -169,7 +169,6 @@ def test_a_picked_colour_is_asked_for_at_once(page: Page) -> None:
         assert got["step"] == step
         assert_close(torch.tensor(got["query"]), torch.tensor([101, 0, 33]) / 255)
         # maroon is no key; the nearest is a red
-        assert root.locator("[data-part=query-reading]").inner_text() == "rgb(101, 0, 33)"
         assert root.locator("[data-part=asked]").get_attribute("fill") == "rgb(101, 0, 33)"
 
 
@@ -185,7 +184,6 @@ def test_next_jump_leads_to_each_change_of_the_nearest_word_and_round_again(page
         assert reading(root)["step"] == jump
         word = WORDS[said[jump]]
         assert root.locator("[data-part=word]").text_content() == word
-        assert f"→ {word}" in root.locator("[data-part=change-reading]").inner_text()
     root.get_by_label("to", exact=True).evaluate(PICK, "#0f967d")  # no way to go
     assert button.is_disabled()
     assert button.inner_text() == "no jump on this walk"

@@ -94,7 +94,7 @@ def test_window_and_its_centre_are_drawn_where_the_package_looks(
         return window_mask(centre, key_len, half_width)
 
     monkeypatch.setattr(luong, "window_mask", seen)
-    first = figure.locator("[data-model=dot] [data-cell='0,0']")
+    first = figure.locator("[data-model=local-m] [data-cell='0,0']")
     left, wide = (float(first.get_attribute(name)) for name in ("x", "width"))
     source = drawn().data["pairs"][0][0]
     state = {"window": 2, "row": 0} | dict.fromkeys(MODELS, True)
@@ -126,9 +126,12 @@ def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locato
     loaded = "() => Object.keys(window.attnWeights ?? {}).sort()"
     assert figure.page.evaluate(loaded) == []
     assert not figure.locator("dt", has_text="general").is_visible()
+    figure.get_by_role("checkbox", name="dot").check(force=True)
+    figure.locator("[data-model=dot]").wait_for()
     figure.get_by_role("checkbox", name="local-p").uncheck(force=True)
     figure.locator("[data-model=local-p]").wait_for(state="hidden")
-    assert figure.page.evaluate(loaded) == ["luong_dot", "luong_local_m"]
+    loaded_now = figure.page.evaluate(loaded)
+    assert loaded_now == ["luong_dot", "luong_local_m", "luong_local_p"]
     figure.get_by_label("window").fill("1.5")
     figure.get_by_text("underlined: 2 wrong").wait_for()
     assert said(figure, "local-m").count("économique") == 3
@@ -144,14 +147,12 @@ def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locato
 
 @pytest.mark.browser
 def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
-    assert said(figure, "looks").startswith(
-        "dot, “.”: 100% at “1992”; local-m, “.”: 100% at “.”; local-p"
-    )
-    cell = figure.locator("[data-model=dot] [data-cell='5,4']")
+    assert said(figure, "looks").startswith("local-m writes 1992: 100% at 1992; local-p")
+    cell = figure.locator("[data-model=local-m] [data-cell='5,4']")
     cell.click()
-    assert said(figure, "looks").startswith("dot, “économique”: 100% at “Economic”; local-m")
+    assert said(figure, "looks").startswith("local-m writes économique: 100% at Economic; local-p")
     figure.page.keyboard.press("ArrowDown")
-    assert said(figure, "looks").startswith("dot, “européenne”: 100% at “European”")
+    assert said(figure, "looks").startswith("local-m writes européenne: 100% at European")
     figure.get_by_label("English").fill("The cat sat.")
     figure.get_by_text("It has never met “cat”, “sat”.").wait_for()
     figure.get_by_label("English").fill("armenia ratified Romania’s law")

@@ -16,6 +16,7 @@ from attn_course.interactive.controls import (
     choice,
     hint,
     kept,
+    more,
     option,
     readings,
     select,
@@ -42,7 +43,6 @@ HANDS = {
     "flatten": "share it equally",
     "shuffle": "shuffle it",
 }
-_BUTTONS = button("play", "say it word by word") + button("undo", "undo all changes")
 
 
 def alignment_explorer(sentences: Sequence[Sequence[str]]) -> InteractiveFigure:
@@ -80,17 +80,21 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
     )
     everywhere = option("checkbox", "everywhere", "on", "at every word, not at one")
     return (
-        hint("Click a cell: all weight of that French word moves there. Or change the sentence.")
-        + source_controls(sentences)
+        hint("Click a cell: all weight of that French word moves there. Or replace a word.")
         + tag(
             "div",
             select("place", "replace", [("", "no word")], "")
-            + select("other", "by", [("", "itself")], ""),
+            + select("other", "by", [("", "itself")], "")
+            + button("undo", "undo all changes"),
             class_="attn-options",
         )
-        + choice("The weight of the French word in the frame", hands, everywhere)
-        + slider("words", "weight", 1, rows, rows)
-        + tag("div", _BUTTONS, class_="attn-options")
+        + more(
+            "Another sentence, other hands",
+            source_controls(sentences),
+            choice("The weight of the French word in the frame", hands, everywhere),
+            slider("words", "weight", 1, rows, rows),
+            button("play", "say it word by word"),
+        )
         + kept(row="", column="", replaced="", exchange="")
     )
 

@@ -82,17 +82,19 @@ attnFigure("alignment", (root, data, say, parts) => {
     if (all) slider.value = said.length;
     const count = Number(slider.value);
     write("words-reading", `${count} of ${said.length}`);
-    const here = place() ?? [0, 0];
+    const chosen = place(),
+      here = chosen ?? [0, 0];
     const row = Math.min(here[0], count - 1),
       column = Math.min(here[1], words.length);
     const touched = now.said.map((_, t) => t).filter((t) => t < count && hands(t));
     const rows = said.slice(0, count).map((one, i) => ({ ...one, changed: changed[i] }));
-    grid.draw({ rows, columns: [...words, "EOS"], here: [row, column], touched });
+    const columns = [...words, "EOS"];
+    grid.draw({ rows, columns, here: [row, column], isChosen: Boolean(chosen), touched });
     const text = sentenceOf(said.slice(0, count)),
       other = sentenceOf(before);
     show("said", text);
     show("before", other === sentenceOf(said) ? "" : other);
-    const shares = [...rows[row].weights].map((weight, j) => [weight, [...words, "EOS"][j]]);
+    const shares = [...rows[row].weights].map((weight, j) => [weight, columns[j]]);
     shares.sort((a, b) => b[0] - a[0]);
     const best = shares.slice(0, 3).filter(([weight]) => weight >= 0.005);
     const looks = best

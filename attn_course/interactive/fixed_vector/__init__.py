@@ -17,6 +17,7 @@ from attn_course.interactive.controls import (
     button,
     choice,
     hint,
+    more,
     option,
     readings,
     slider,
@@ -109,11 +110,14 @@ def _controls(sources: Sequence[Sequence[str]]) -> str:
         "radio", "power", 1, "the one with the best mean over its words"
     )
     return (
-        hint("Let the sentence grow, and look for the first wrong word. Does a wider beam mend it?")
+        hint("Let the sentence grow, and look for the first wrong word.")
         + tag("div", shorter + longer, class_="attn-options")
         + source_controls(sources, counted=True)
-        + slider("beam", "query", 1, SHOWN, 1)
-        + choice("The best sentence of the beam is", ranks)
+        + more(
+            "The beam",
+            slider("beam", "query", 1, SHOWN, 1),
+            choice("The best sentence of the beam is", ranks),
+        )
     )
 
 

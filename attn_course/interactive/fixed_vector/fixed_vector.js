@@ -6,12 +6,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const texts = data.pairs.map(([source]) => written(source));
   let beside = {};
 
-  const probability = (share) => {
-    if (share >= 0.0001) return `${(100 * share).toFixed(share >= 0.01 ? 0 : 2)}%`;
-    const [first, power] = (100 * share).toExponential(0).split("e");
-    const raise = (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)];
-    return `${first}·10${power.replace(/./g, raise)}%`;
-  };
+  const probability = (share) => (share < 0.001 ? "<0.1%" : percent(share, share < 0.01 ? 1 : 0));
 
   const strip = (vector) =>
     [...vector].map((number, k) =>
@@ -25,14 +20,15 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
       }),
     );
 
-  // A beginning: the way from the one before, its last word, the probability of all its words.
-  const beginning = ({ word, share, parent }, i, t, known) => {
+  // A beginning: the way from the one before, its last word, the probability of all its words. In a
+  // beam of one no way leads to what is not written.
+  const beginning = ({ word, share, parent }, i, t, known, width) => {
     const group = attnElement("g", { class: known }),
       y = top + tall * t;
     const [x, start] = [i, parent].map((place) => left + wide * (place + 0.5));
     const pressed = { textLength: wide - 6, lengthAdjust: "spacingAndGlyphs" };
     const way = `M${start.toFixed(1)},${y - 11}L${x.toFixed(1)},${y + 2}`;
-    if (t) group.append(attnElement("path", { d: way }));
+    if (t && (width > 1 || known !== "attn-dropped")) group.append(attnElement("path", { d: way }));
     group.append(attnElement("text", { x, y: y + 17, ...(word.length > 12 && pressed) }, word));
     group.append(attnElement("text", { x, y: y + 33 }, probability(share)));
     return group;
@@ -44,7 +40,9 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     const kind = (i, t) => (best[t] === i ? "attn-best" : i < width ? "attn-kept" : "attn-dropped");
     const text = `the vector: ${vector.length} numbers`;
     const name = attnElement("text", { x: left, y: 16, class: "attn-name" }, text);
-    const groups = steps.flatMap((row, t) => row.map((one, i) => beginning(one, i, t, kind(i, t))));
+    const groups = steps.flatMap((row, t) =>
+      row.map((one, i) => beginning(one, i, t, kind(i, t), width)),
+    );
     picture.setAttribute("viewBox", `0 0 ${2 * left + 4 * wide} ${top + tall * steps.length}`);
     picture.replaceChildren(name, ...strip(vector), ...groups);
   };
@@ -151,7 +149,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     part(name).addEventListener("click", () => {
       const at = texts.indexOf(value("source")) + step; // from a sentence of one's own to the first
       keep({ source: texts[Math.min(Math.max(at, 0), texts.length - 1)] });
-      part("example").value = "";
+      followExample(parts, part("longer"));
       act();
     });
   const steps = data.steps.map((row) => row.map(([word, share]) => ({ word, share, parent: 0 })));

@@ -34,6 +34,7 @@ const drawSums = (plane, { query, keys, off, v }, set) => {
       pen.line(`fall${j}`, [to(hidden), foot], "ink", { line: 1.5, dash: "3 3", opacity });
       pen.disc(`hidden${j}-end`, to(hidden), 5, "ink", { opacity });
     });
+    pen.keepFree(to(hidden), 5);
     plane.names.push([`hidden${j}`, hidden, String(j + 1), "ink", opacity]);
   });
   plane.arrow("v", v, "ink", { line: 3, name: "v" });

@@ -13,7 +13,7 @@ const drawGeometry = (pen, { off }, model, set, drawPlane) => {
     off,
     mask: (j) => set({ off: off.with(j, 1 - off[j]) }),
   });
-  const below = pen.narrow ? y + tall + 2 : side + 16;
+  const below = pen.narrow ? y + tall + 2 : side + 32;
   drawLever(pen, [0, below, pen.width, 112], shownModel, [0, 100]);
   return below + 112;
 };

@@ -21,7 +21,9 @@ const putGrip = (pen, key, [x, y], grip) => {
   const at = square
     ? { x: x - size, y: y - size, width: 2 * size, height: 2 * size, rx: 2 }
     : { cx: x, cy: y, r: size };
-  if (knob) pen.put(`${key}-knob`, square ? "rect" : "circle", { ...at, class: `knob ${knob}` });
+  if (!knob) return;
+  pen.keepFree([x, y], size);
+  pen.put(`${key}-knob`, square ? "rect" : "circle", { ...at, class: `knob ${knob}` });
 };
 
 const putTarget = (pen, key, name, [x, y, width, height], said) => {

@@ -1,11 +1,13 @@
-// Keys on a line, and the score a kernel: drag and add points, leave one out, ask far outside.
+// Soundings along a river, and the score a kernel: drag and add some, leave one out, ask far outside.
 const LOG_KERNELS = {
   Gaussian: (u) => -(u ** 2) / 2,
   boxcar: (u) => (u ** 2 > 1 ? -Infinity : 0),
   triangular: (u) => (Math.abs(u) < 1 ? Math.log(1 - Math.abs(u)) : -Infinity),
   Epanechnikov: (u) => (u ** 2 < 1 ? Math.log(1 - u ** 2) : -Infinity),
 };
-const LINE = [0, 14],
+const LINE = [0, 14], // metres from the bank
+  TICKS = [0, 5, 10],
+  SURFACE = 34,
   FULL = 12; // points
 
 // The blend of the points at a query.
@@ -21,7 +23,7 @@ const estimateAt = ({ points, off, kernel, width }, query) => {
 
 const powerAt = ({ state, query }, key) =>
   Math.exp(LOG_KERNELS[state.kernel](query / state.width - key / state.width));
-const tallOf = ({ floor }) => (floor - 30) * 0.42;
+const tallOf = ({ floor }) => (floor - SURFACE) * 0.42;
 
 const drawHill = (chart) => {
   const { pen, state, x, floor, query } = chart;
@@ -62,6 +64,7 @@ const drawPoints = (chart) => {
     pen.rect(`share${j}`, [x(key) - 9, floor + 6, 18, share], "weight", { round: 2 });
     const size = off ? 6 : 5 + 7 * Math.sqrt(weight) * pen.seen(2);
     pen.disc(`point${j}`, [x(key), y(value)], size, "value", off ? { line: 2 } : {});
+    pen.keepFree([x(key), y(value)], size);
     pen.disc(`key${j}`, [x(key), floor], 4, "key", { opacity: off ? 0.3 : 1 });
     putGrip(pen, `point${j}`, [x(key), y(value)], {
       label: `point ${j + 1}${off ? ", left out" : ""}; Enter leaves it out`,
@@ -81,7 +84,7 @@ const drawQuery = ({ pen, model, set, x, y, floor, query }) => {
     "query",
     [
       [x(query), floor],
-      [x(query), 18],
+      [x(query), SURFACE - 12],
     ],
     "query",
     { opacity: 0.8 },
@@ -90,7 +93,7 @@ const drawQuery = ({ pen, model, set, x, y, floor, query }) => {
     side = late ? "end" : "start";
   const beside = x(query) + (late ? -8 : 8);
   const name = `query ${shown(query, 1)}`;
-  pen.text("query-name", beside, 21, name, "query", { bold: true, at: side });
+  pen.text("query-name", beside, SURFACE - 10, name, "query", { bold: true, at: side });
   const opacity = model.empty ? 0 : pen.seen(3);
   pen.disc("output", [x(query), y(model.output)], 8, "output", { opacity });
   putGrip(pen, "query", [x(query), floor], {
@@ -138,9 +141,29 @@ const drawNames = ({ pen, state, model, x, y, floor, strip, pairs, query }) => {
       [x(key), y(output)],
     ];
     pen.line(`miss${j}`, miss, "output", { line: 1.5, dash: "3 3", opacity });
-    const text = `off by ${shown(Math.abs(value - output), 0)}`;
+    const text = `off by ${shown(Math.abs(value - output), 0)} cm`;
     pen.name(`miss${j}-is`, around(miss[0], 10), text, "output", { small: true, opacity });
   });
+};
+
+// The water, its bed, and how far it is from the bank.
+const drawRiver = ({ pen, x, y, floor, strip }) => {
+  const [left, right] = LINE.map(x);
+  pen.rect("water", [left, SURFACE, right - left, floor - SURFACE], "query", { opacity: 0.05 });
+  drawLevels(pen, "level", [left, right], y, [0, 50, 100]);
+  pen.text("value", 0, 8, "depth, cm", "value", { bold: true });
+  const end = floor + strip;
+  for (const tick of TICKS) {
+    const line = [
+      [x(tick), SURFACE],
+      [x(tick), end],
+    ];
+    pen.line(`tick${tick}`, line, "ink", { line: 1, opacity: 0.12 });
+    const look = { at: "middle", small: true, opacity: 0.75 };
+    pen.text(`tick${tick}-is`, x(tick), end + 10, tick, "ink", look);
+  }
+  const text = pen.narrow ? "metres" : "metres from the bank";
+  pen.text("key", right, end + 10, text, "key", { at: "end", small: true });
 };
 
 attnMachine("machine-kernel-regression", {
@@ -171,28 +194,28 @@ attnMachine("machine-kernel-regression", {
       floor,
       strip,
       x: scaleOf(...LINE, 30, pen.width - 12),
-      y: scaleOf(0, 100, floor, 30),
+      y: scaleOf(0, 100, SURFACE, floor),
       pairs: pairsOf(state.points),
       query: state.query[0],
     };
-    drawLevels(pen, "level", [30, pen.width - 12], chart.y, [0, 50, 100]);
-    pen.text("value", 0, 4, "value", "value", { bold: true });
+    drawRiver(chart);
     drawHill(chart);
     drawCurve(chart);
     drawPoints(chart);
     drawQuery(chart);
     drawNames(chart);
-    return floor + strip;
+    return floor + strip + 20;
   },
 
   say({ kernel, width, points, query: [query] }, { weights, output, empty, effective }, step) {
     const at = shown(query, 1);
     if (empty) return `No key within reach of the query ${at}: 0/0, there is no output.`;
     if (step === 1)
-      return `The ${kernel} kernel of width ${width}, laid on the query ${at}, gives each key its power.`;
-    const most = Math.max(...weights),
-      where = shown(pairsOf(points)[weights.indexOf(most)][0], 1);
-    const share = `${shown(most)}, at the key ${where}`;
+      return `The ${kernel} kernel of width ${width}, laid on the query ${at}, says how much each key counts.`;
+    const most = shown(Math.max(...weights)),
+      best = pairsOf(points).filter((_, j) => shown(weights[j]) === most),
+      where = best.map(([key]) => shown(key, 1)).join(" and ");
+    const share = `${most}, at the key${best.length > 1 ? "s" : ""} ${where}`;
     const keys = `the effective number of keys is ${shown(effective, 1)}`;
     if (step === 2) return `The largest weight is ${share}; ${keys}.`;
     return `The output at the query ${at} is ${shown(output, 1)}; the largest weight is ${share}, and ${keys}.`;

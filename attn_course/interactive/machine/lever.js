@@ -9,7 +9,8 @@ const drawLever = (pen, [x, y, width, height], { weights, values, output, empty 
     [place(high), beam],
   ];
   pen.line("beam", ends, "ink", { line: 3, opacity: 0.25 + 0.3 * opacity });
-  const radius = (j) => Math.sqrt(weights[j]) * 26 * opacity;
+  const most = pen.narrow ? 20 : 26; // a ball leaves the name of its neighbour free
+  const radius = (j) => Math.sqrt(weights[j]) * most * opacity;
   values.forEach((value, j) => {
     pen.disc(`load${j}`, [place(value), beam - radius(j) - 1], radius(j), "weight");
     pen.disc(`place${j}`, [place(value), beam], 4, "value");

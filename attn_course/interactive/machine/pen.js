@@ -78,6 +78,9 @@ const makePen = (svg) => {
     }
   };
 
+  // No name is written over a knob or a dot.
+  pen.keepFree = ([x, y], r) => written.push([x - r, y - r, x + r, y + r]);
+
   // A name has several places; it takes the first that is free, or it is not written.
   pen.name = (key, places, text, role, looks = {}) => {
     const free = ([x, y, at]) => {

@@ -37,6 +37,8 @@ const drawRows = (pen, [x, y, width, height], model, rows) => {
   });
   drawFoot(table, model);
 };
+// Where there is little room, no more than four letters.
+const brief = (number) => shown(number, number >= 100 ? 0 : number >= 10 ? 1 : 2);
 const middle = ([from, to]) => (from + to) / 2;
 const span = ([from, to]) => to - from;
 
@@ -53,10 +55,10 @@ const drawHead = ({ pen, wide, at, temperature = 1, top, tall, bottom }, y) => {
   );
   pen.rect("query", [at.key[0], top - 34, span(at.key), 25], "query", { round: 12 });
   pen.text("query-name", stem, y, wide ? "query" : "q", "white", { at: "middle", bold: true });
-  const raised = temperature === 1 ? "e\u02e2" : "e\u02e2\u141f\u1d40";
+  const power = wide && temperature !== 1 ? "exp(score/\u03c4)" : "exp";
   const names = [
-    ["score", "score s", "ink", 1, "middle"],
-    ["power", wide && temperature !== 1 ? `power ${raised}` : raised, "weight", 2, "end"],
+    ["score", "score", "ink", 1, "middle"],
+    ["power", power, "weight", 2, "end"],
     ["weight", "weight", "weight", 2, "start"],
     ["value", "value", "value", 3, "middle"],
     ["part", wide ? "part" : "", "output", 3, "end"],
@@ -123,8 +125,8 @@ const drawWeight = ({ pen, wide, at, bar }, { j, y }, { powers, weights }) => {
   const opacity = pen.seen(2),
     end = at.power[1],
     peak = Math.max(...powers, 1e-9),
-    digits = wide ? 2 : powers[j] >= 100 ? 0 : 1;
-  pen.text(`power${j}`, end, y, shown(powers[j], digits), "weight", { at: "end", opacity });
+    text = wide ? shown(powers[j]) : brief(powers[j]);
+  pen.text(`power${j}`, end, y, text, "weight", { at: "end", opacity });
   const long = (span(at.power) * powers[j] * opacity) / peak;
   pen.rect(`power${j}-bar`, [end - long, y + 11, long, 3], "weight", { opacity: 0.7 });
   const box = (share) => [at.weight[0], y - bar / 2, span(at.weight) * share, bar];
@@ -156,7 +158,7 @@ const drawFoot = ({ pen, wide, at, top, bottom }, { sum, weights, output }) => {
   const between = (at.power[1] + at.weight[0]) / 2;
   const divides = { at: "middle", small: true, ...look };
   if (wide) pen.text("divide", between, (top + bottom) / 2, "\u00f7 sum", "weight", divides);
-  const said = wide ? `sum ${shown(sum)}` : shown(sum, 1);
+  const said = wide ? `sum ${shown(sum)}` : brief(sum);
   pen.text("sum", at.power[1], y, said, "weight", { at: "end", bold: true, ...look });
   pen.text("one", at.weight[1] + 6, y, shown(total(weights)), "weight", look);
   const last = { at: "end", bold: true, opacity: blended };

@@ -104,8 +104,9 @@ STATES = {
     ),
     "kernel_regression": State(
         chapter="kernel_regression",
-        label="The attention machine: keys on a line",
+        label="The attention machine: soundings along a river",
         hint="Drag the query, far out too, or a point. Click a point to leave it out.",
+        steps=("kernel", "weights", "blend"),
         numbers={
             "points": (1, 20, 2.4, 44, 4, 52, 5.6, 78, 7.6, 50, 9, 22),
             "off": (0, 0, 0, 0, 0, 0),

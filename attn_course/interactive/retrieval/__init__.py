@@ -19,11 +19,9 @@ Colour = tuple[int, int, int]  # red, green and blue from 0 to 255
 LAST = 200  # the number of the last step of a walk; the first is 0
 MOST_HEARD = 5  # keys that the readings name
 READINGS = (
-    ("query", "query", "query"),
     ("nearest", "key", "nearest key"),
     ("soft", "output", "soft answer"),
     ("effective", "weight", "effective number of keys"),
-    ("change", "output", "last step"),
     ("heard", "weight", "heard most"),
 )
 LIVE = (
@@ -144,4 +142,4 @@ def _require_colours(name: str, rgb: Tensor) -> None:
 
 def _pick(name: str, colour: Colour) -> str:
     picker = tag("input", type="color", name=name, value=f"#{hex_of(colour)}", data_part=name)
-    return tag("label", picker + tag("span", name), class_="attn-pick")
+    return tag("label", tag("span", name) + picker, class_="attn-pick")

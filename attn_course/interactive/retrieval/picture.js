@@ -40,6 +40,7 @@ const layOut = (picture, areas) => {
     named("g", "runs"),
     attnElement("g", { class: "attn-areas" }, ...areas.toReversed()),
     named("g", "query-line", {}, ...queryLine()),
+    named("g", "run-names"),
     named("g", "area-names"),
   ];
   picture.setAttribute("viewBox", "0 0 560 428");

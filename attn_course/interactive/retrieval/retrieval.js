@@ -53,14 +53,16 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     put("gradient", { id });
     put("walk", { fill: `url(#${id})` });
     const border = (at) => x(Math.max(0, Math.min(at - 0.5, last)));
+    const runs = runsOf(said).map(([which, first, stop]) => [which, border(first), border(stop)]);
     part("runs").replaceChildren(
-      ...runsOf(said).flatMap(([which, first, stop]) => {
-        const edge = border(first),
-          wide = border(stop) - edge;
-        const run = box(edge.toFixed(1), NEAREST, wide.toFixed(1), STRIP, typical[which]);
-        const fits = wide > LETTER * words[which].length;
-        return fits ? [run, name(which, edge + wide / 2, NEAREST + STRIP / 2)] : [run];
-      }),
+      ...runs.map(([which, edge, end]) =>
+        box(edge.toFixed(1), NEAREST, (end - edge).toFixed(1), STRIP, typical[which]),
+      ),
+    );
+    part("run-names").replaceChildren(
+      ...runs
+        .filter(([which, edge, end]) => end - edge > LETTER * words[which].length)
+        .map(([which, edge, end]) => name(which, (edge + end) / 2, NEAREST + STRIP / 2)),
     );
   };
 
@@ -116,14 +118,6 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     put("query-line", { transform: `translate(${x(step).toFixed(1)} 0)` });
   };
 
-  const change = ({ step, said, shares }) => {
-    if (step === 0) return "none yet";
-    const [before, after] = [said[step - 1], said[step]];
-    const moved = Math.max(...shares[step].map((one, w) => Math.abs(one - shares[step - 1][w])));
-    const one = before === after ? "as before" : `${words[before]} → ${words[after]}`;
-    return `nearest ${one}, soft at most ${(100 * moved).toFixed(1)} points`;
-  };
-
   const heard = (weights) => {
     const order = weights.map((_, key) => key).sort((a, b) => weights[b] - weights[a]);
     const most = order.slice(0, data.mostHeard).filter((key) => weights[key] >= 0.005);
@@ -142,7 +136,7 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
   const jumpsOf = ({ said }) => steps.filter((at) => at > 0 && said[at] !== said[at - 1]);
 
   const tell = (now) => {
-    const { from, to, step, temperature, query, closest, said, shares, weights } = now;
+    const { from, to, step, temperature, closest, said, shares, weights } = now;
     const share = shares[step],
       order = words.map((_, w) => w).sort((a, b) => share[b] - share[a]);
     const soft = order
@@ -155,11 +149,9 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     write("step-reading", String(step));
     write("temperature-reading", String(temperature));
     part("temperature").setAttribute("aria-valuetext", String(temperature));
-    write("query-reading", css(query.map((one) => 255 * one)));
     write("nearest-reading", found);
     write("soft-reading", soft);
     write("effective-reading", number);
-    write("change-reading", change(now));
     part("heard-reading").replaceChildren(...heard(weights));
     write("jump", jumps ? `next of ${jumps} jump${jumps > 1 ? "s" : ""}` : "no jump on this walk");
     part("jump").disabled = !jumps;

@@ -14,6 +14,7 @@ from attn_course.interactive.controls import (
     choice,
     hint,
     kept,
+    more,
     option,
     readings,
     slider,
@@ -38,7 +39,7 @@ MODELS = {
     "local-m": ("luong_local_m", "local-m"),
     "local-p": ("luong_local_p", "local-p"),
 }
-SHOWN = ("dot", "local-m", "local-p")
+SHOWN = ("local-m", "local-p")
 
 
 def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
@@ -65,7 +66,7 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
     return InteractiveFigure(
         name="scores",
         label="Alignments of several scores, with controls to change them",
-        controls=_controls(sources, first.index(".") if "." in first else 0),
+        controls=_controls(sources, max(len(first) - 2, 0)),  # the word before the full stop
         readings=readings(**{name: name for name in MODELS}, looks="in the frame"),
         data=_data(pairs, drawn),
         live=provenance("100 sentences that they have not learned from", *recipes),
@@ -76,10 +77,9 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
 def _controls(sources: Sequence[Sequence[str]], row: int) -> str:
     models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
     return (
-        hint("Narrow the window: which local one breaks first? The dot is its centre.")
-        + choice("Models", models)
+        hint("Narrow the window: which one breaks first? The black point marks its centre.")
         + slider("window", "weight", 0.5, WINDOW, WINDOW, 0.5)
-        + source_controls(sources)
+        + more("Other models, other sentences", choice("Models", models), source_controls(sources))
         + kept(row=row)
     )
 

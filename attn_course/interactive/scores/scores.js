@@ -46,8 +46,8 @@ attnFigure("scores", (root, data, say, parts) => {
         title: wide(name),
         window,
       });
-      const share = `${percent(weights[best])} at “${columns[best]}”`;
-      looks.push(`${name}, “${word}”: ${weights[best] ? share : "nothing in its window"}`);
+      const share = `${percent(weights[best])} at ${columns[best]}`;
+      looks.push(`${name} writes ${word}: ${weights[best] ? share : "nothing in its window"}`);
     }
     part("window").disabled = !all.some((name) => said[name] && isLocal(name));
     show("looks", looks.join("; "));
