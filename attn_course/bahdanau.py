@@ -145,6 +145,7 @@ class BahdanauTranslator(AttentionTranslator):
             hidden = self.cell(torch.cat([word, context], -1), hidden)
             states.append(hidden)
             contexts.append(context)
-        known = torch.cat([torch.stack(states, 1), words, torch.stack(contexts, 1)], -1)
+        seen = torch.stack(contexts, 1)
+        known = torch.cat([torch.stack(states, 1), words, seen], -1)
         state = annotations, projected_key, mask, hidden
         return self.readout(known), torch.cat(weights, 1), state

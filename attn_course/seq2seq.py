@@ -247,7 +247,8 @@ class FixedVectorTranslator(Translator):
         words = embed(self.embedding, tokens)
         contexts = context.unsqueeze(1).expand(-1, tokens.shape[1], -1)
         states, hidden = self.recurrent(torch.cat([words, contexts], -1), hidden)
-        return self.readout(torch.cat([states, words, contexts], -1)), (context, hidden)
+        state = context, hidden
+        return self.readout(torch.cat([states, words, contexts], -1)), state
 
 
 @checked

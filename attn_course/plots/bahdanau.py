@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, ROLE, VIOLET, closed, style
+from attn_course.plots import FAINT, INK, ROLE, VIOLET, closed, signed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 # --- why there is a tanh --------------------------------------------------------------------------
@@ -38,6 +38,36 @@ def hidden_unit(keys: tuple[float, float], queries: Mapping[str, float]) -> Figu
             axes.margins(y=0.25)
         panels[-1].set_xlabel("sum of the inputs from query and key")
     return closed(figure)
+
+
+def deaf_and_listening(keys: tuple[float, float], **queries: float) -> Figure:
+    """Draw two keys on a tanh, where it is flat and where it is steep.
+
+    Args:
+        keys: The inputs of the unit from the keys, the smaller first.
+        queries: The input of the unit from each query, by name.
+    """
+    at = torch.linspace(-11.5, 3.5, 301)
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.5))
+        axes.plot(at, at.tanh(), color=FAINT, zorder=0)
+        for name, query in queries.items():
+            inputs = query + torch.tensor(keys)
+            low, high = inputs.tanh().tolist()
+            axes.plot(inputs, inputs.tanh(), color=INK, linewidth=1.5)
+            axes.plot(inputs, inputs.tanh(), "o", color=ROLE["key"], markersize=8)
+            said = f"{name}: {_short(low)} to {_short(high)}"
+            if high - low > 0.1:
+                axes.text(inputs[0] - 0.4, (low + high) / 2, said, ha="right", va="center")
+            else:
+                axes.text(inputs.mean(), high + 0.15, said, ha="center", va="bottom")
+        axes.set(xlabel="input of the unit", ylabel="tanh", ylim=(-1.25, 1.4), yticks=[-1, 0, 1])
+    return closed(figure)
+
+
+def _short(number: float) -> str:
+    """A number with a digit, if it needs one."""
+    return signed(torch.tensor(round(number, 1) + 0.0), "{:g}")
 
 
 def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:

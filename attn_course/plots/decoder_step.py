@@ -16,7 +16,6 @@ WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
 # The height of the picture that ends with each row.
 TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 7.3}
-GIVEN = (5.3, 6.2)  # place of the word before
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
 
@@ -30,7 +29,6 @@ class DecoderStep(NamedTuple):
         weights: The softmax of the scores, (source_len,).
         context: The mean of the annotations under the weights, (d_annotation,).
         after: The state after the step, (d_hidden,).
-        given: The word before.
         said: The written word.
     """
 
@@ -40,7 +38,6 @@ class DecoderStep(NamedTuple):
     weights: Tensor | None = None
     context: Tensor | None = None
     after: Tensor | None = None
-    given: str = ""
     said: str = ""
 
 
@@ -137,18 +134,11 @@ def _context(axes: Axes, step: DecoderStep) -> None:
 
 
 def _output(axes: Axes, step: DecoderStep) -> None:
-    """Draw the next state and the word, and the inputs of each: all but the context are dashed."""
+    """Draw the next state and the word, both made from the context."""
     middle = _column(0) + (len(step.weights) - 1) * APART / 2
-    x, y = GIVEN
     corner = {"connectionstyle": "angle,angleA=90,angleB=0"}
     _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))
     _arrow(axes, (middle, CONTEXT + 0.4), (DECODER - 1.0, SAID), **corner)
-    dashed = {"linestyle": (0, (3, 2))}
-    _arrow(axes, (DECODER, SCORES + 0.4), (DECODER, CONTEXT - 0.4), **dashed)
-    _arrow(axes, (x + 0.9, y - 0.25), (DECODER - 0.8, CONTEXT + 0.4), **dashed)
-    _arrow(axes, (DECODER, CONTEXT + 0.4), (DECODER, SAID - 0.2), **dashed)
-    _arrow(axes, (x + 0.95, y + 0.15), (DECODER - 1.0, SAID - 0.2), **dashed)
-    axes.text(x, y, step.given, ha="center", va="center", style="italic")
     _box(axes, DECODER, CONTEXT, "query", _vector(step.after))
     axes.text(DECODER + 0.4, CONTEXT + 0.65, f"$s_{step.number}$", ha="center", va="center")
     axes.text(DECODER, SAID, step.said, ha="center", va="center", fontweight="bold")

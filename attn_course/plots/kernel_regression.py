@@ -54,6 +54,7 @@ def kernels(distance: Tensor, heights: Mapping[str, Tensor]) -> Figure:
             axes.set(ylim=(0, 1.08), yticks=[0, 0.5, 1], xlim=(0, float(distance.max())))
         for axes in panels[-1]:
             axes.set_xlabel("distance, in widths")
+            axes.set_xticks([0, 1, 2])
         for axes in panels[:, 0]:
             axes.set_ylabel("kernel")
     return figure
@@ -155,30 +156,29 @@ def river_flow(year: Tensor, flow: Tensor, outputs: Mapping[str, tuple[Tensor, T
 
 
 def digits_by_rank(
-    query: Tensor, keys: Mapping[int, Tensor], shares: Mapping[str, Tensor]
+    query: Tensor, keys: Mapping[int, Tensor], weights: Mapping[str, Tensor]
 ) -> Figure:
-    """Draw how much of the weight the nearest keys of a handwritten query have together.
+    """Draw a handwritten query, some keys, and below each key its weights.
 
     Args:
         query: The image that is asked about, 8 x 8.
         keys: Images of some keys by their rank, 1 being the nearest.
-        shares: For each name, the weight of the nearest 1, 2, 3 ... keys, summed.
+        weights: For each name, a row: the weight of each of these keys, the nearest one's being 1.
     """
-    layout = [["query", *keys], ["shares"] * (len(keys) + 1)]
+    size = 1 + len(weights), 1 + len(keys)
     with style():
-        figure, panels = plt.subplot_mosaic(layout, figsize=(5.2, 4.2), height_ratios=[1, 3])
-        _ink(panels["query"], query, ROLE["query"], "query")
-        for rank, image in keys.items():
-            _ink(panels[rank], image, ROLE["key"], str(rank))
-        axes = panels["shares"]
-        for line, hue, (name, share) in zip(LINES, COMPARED, shares.items(), strict=False):
-            ranks = np.arange(1, len(share) + 1)
-            axes.plot(ranks, share, linestyle=line, color=hue, label=name)
-        axes.set(xscale="log", xlim=(1, len(share)), ylim=(0, 1.05))
-        axes.set(xlabel="key, counted from the nearest", ylabel="weight up to this key")
-        axes.set_xticks(list(keys), [str(rank) for rank in keys])
-        axes.minorticks_off()
-        axes.legend(handlelength=3.2, loc="center left")
+        figure, (top, *rows) = plt.subplots(*size, figsize=(5.2, 0.9 + 0.75 * len(weights)))
+        _ink(top[0], query, ROLE["query"], "query")
+        for axes, (rank, image) in zip(top[1:], keys.items(), strict=True):
+            _ink(axes, image, ROLE["key"], str(rank))
+        for (head, *row), (name, shares) in zip(rows, weights.items(), strict=True):
+            head.axis("off")
+            head.text(0, 0.1, name, transform=head.transAxes)
+            for axes, share in zip(row, shares.tolist(), strict=True):
+                axes.bar(0, share, width=0.8, color=ROLE["weight"])
+                axes.text(0, share + 0.05, f"{share:.2f}", ha="center")
+                axes.set(xlim=(-0.5, 0.5), ylim=(0, 1.4), xticks=[], yticks=[])
+                axes.spines["left"].set_visible(False)
     return _closed(figure)
 
 

@@ -5,7 +5,7 @@ Chapter 03 has the curves of BLEU, chapter 04 the pictures of alignments.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -28,82 +28,66 @@ class Node(NamedTuple):
     role: str = ""
 
 
-# The state that asks is blue; other states are white.
-BAHDANAU = {
-    "word before": Node(0.35, 3.0, "$y_{t-1}$"),
-    "state before": Node(1.4, 0.0, "$s_{t-1}$", "query"),
-    "annotations": Node(3.0, 0.0, "$h_i$", "key"),
-    "attention": Node(2.2, 1.0, "attention", "weight"),
-    "context": Node(2.2, 2.0, "$c_t$", "output"),
-    "state": Node(1.4, 3.0, "$s_t$", "state"),
-    "word": Node(1.4, 5.0, "$y_t$"),
-}
-ASKS_FIRST = (
-    ("state before", "attention"),
-    ("annotations", "attention"),
-    ("attention", "context"),
-    ("context", "state"),
-    ("state before", "state"),
-    ("word before", "state"),
-    ("state", "word"),
-    ("context", "word"),
-    ("word before", "word"),
+# Three steps of either decoder, from left to right. A state that asks is blue, others are white.
+STEPS = range(1, 4)
+PAIRS = tuple[tuple[str, str], ...]
+WORDS = {f"y{t - 1}": Node(2 * t, -1, f"$y_{t - 1}$") for t in STEPS}
+ANNOTATIONS = {"annotations": Node(3.5, 2, "annotations $h_i$", "key")}
+BAHDANAU = WORDS | ANNOTATIONS
+BAHDANAU |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query") for t in (0, *STEPS)}
+BAHDANAU |= {f"c{t}": Node(2 * t - 1, 1, f"$c_{t}$", "output") for t in STEPS}
+LUONG = WORDS | ANNOTATIONS | {"s0": Node(0, 0, "$s_0$", "state")}
+LUONG |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query") for t in STEPS}
+LUONG |= {f"c{t}": Node(2 * t, 1, f"$c_{t}$", "output") for t in STEPS}
+LUONG |= {f"joined{t}": Node(2 * t + 1, 1, f"s\u0303{'₀₁₂₃'[t]}", "state") for t in STEPS}
+# What both have: words and states go into the next state, annotations into every context.
+BOTH: PAIRS = tuple(
+    pair
+    for t in STEPS
+    for pair in ((f"y{t - 1}", f"s{t}"), (f"s{t - 1}", f"s{t}"), ("annotations", f"c{t}"))
 )
-LUONG = {
-    "word before": Node(0.35, 1.0, "$y_{t-1}$"),
-    "state before": Node(1.4, 0.0, "$s_{t-1}$", "state"),
-    "fed": Node(0.35, 0.0, "$\\tilde{s}_{t-1}$", "state"),
-    "state": Node(1.4, 1.0, "$s_t$", "query"),
-    "annotations": Node(3.0, 1.0, "$h_i$", "key"),
-    "attention": Node(2.2, 2.0, "attention", "weight"),
-    "context": Node(2.2, 3.0, "$c_t$", "output"),
-    "joined": Node(1.4, 4.0, "$\\tilde{s}_t$", "state"),
-    "word": Node(1.4, 5.0, "$y_t$"),
-}
-STEPS_FIRST = (
-    ("state before", "state"),
-    ("word before", "state"),
-    ("state", "attention"),
-    ("annotations", "attention"),
-    ("attention", "context"),
-    ("context", "joined"),
-    ("state", "joined"),
-    ("joined", "word"),
+WAITS: PAIRS = tuple(pair for t in STEPS for pair in ((f"s{t - 1}", f"c{t}"), (f"c{t}", f"s{t}")))
+ASKS_AT_ONCE: PAIRS = tuple(
+    pair
+    for t in STEPS
+    for pair in ((f"s{t}", f"c{t}"), (f"c{t}", f"joined{t}"), (f"s{t}", f"joined{t}"))
 )
-FEEDING = (("fed", "state"),)
+FEEDING: PAIRS = tuple((f"joined{t - 1}", f"s{t}") for t in STEPS[1:])
 
 
 def two_decoders() -> Figure:
-    """Draw one step of a decoder that asks first, beside one that steps first.
+    """Draw three steps of a decoder that asks first, above those of one that steps first.
 
-    Dashed arrows are input feeding, which is optional in the second.
+    Red is the way on which each context waits for the one before. Dashed arrows are input feeding,
+    which is optional in the second.
     """
     with style():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(5.2, 4.3), sharex=True, sharey=True)
-        _diagram(left, BAHDANAU, ASKS_FIRST)
-        _diagram(right, LUONG, STEPS_FIRST, FEEDING)
-        left.set_title("asks, then steps")
-        right.set_title("steps, then asks")
-        left.set(xlim=(0, 3.4), ylim=(-0.35, 5.25))
+        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 5.2), sharex=True, sharey=True)
+        _diagram(above, BAHDANAU, BOTH + WAITS, chain=WAITS)
+        _diagram(below, LUONG, BOTH + ASKS_AT_ONCE + FEEDING, dashed=FEEDING)
+        above.set_title("asks, then steps", loc="left")
+        below.set_title("steps, then asks", loc="left")
+        above.set(xlim=(-0.5, 7.5), ylim=(-1.3, 2.4))
     return closed(figure)
 
 
 def _diagram(
     axes: Axes,
     nodes: Mapping[str, Node],
-    arrows: Sequence[tuple[str, str]],
-    dashed: Sequence[tuple[str, str]] = (),
+    arrows: PAIRS,
+    dashed: PAIRS = (),
+    chain: PAIRS = (),
 ) -> None:
-    """Draw boxes, and arrows from one to another."""
+    """Draw boxes, and arrows from one to another; those of a chain are thick and red."""
     drawn = {name: axes.text(*node[:3], **_look(node.role)) for name, node in nodes.items()}
-    for start, end in (*arrows, *dashed):
+    for start, end in arrows:
         line = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 2}
         line |= {"patchA": drawn[start].get_bbox_patch(), "patchB": drawn[end].get_bbox_patch()}
         line["linestyle"] = (0, (3, 2)) if (start, end) in dashed else "-"
+        if (start, end) in chain:
+            line |= {"color": ROLE["output"], "linewidth": 2.5}
         if not nodes[start].role:
-            line["shrinkA"] = 14
-        if not nodes[end].role:
-            line["shrinkB"] = 9
+            line["shrinkA"] = 9
         axes.annotate("", nodes[end][:2], nodes[start][:2], arrowprops=line)
     axes.axis("off")
 
@@ -115,6 +99,8 @@ def _look(role: str) -> dict[str, object]:
         return text
     rim = {"key": ROLE["value"], "state": INK}.get(role, ROLE.get(role))
     box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
+    if role == "state":
+        text |= {"style": "italic"}
     return text | {"bbox": box | {"linewidth": 3 if role == "key" else 1}}
 
 
@@ -139,7 +125,8 @@ def window(weights: Tensor, bell: Tensor, centre: float, half_width: float) -> F
         axes.bar(at, left, width=0.7, color=ROLE["weight"], label="times the bell: weight")
         between = torch.linspace(0, len(weights) - 1, 200)
         curve = torch.exp(-2 * ((between - centre) / half_width).square())
-        axes.plot(between, curve, "--", color=INK, label="bell")
+        axes.plot(between, curve, "--", color=INK)
+        axes.text(centre + 0.4 * half_width, 0.8, "bell")
         axes.plot(at, bell, "o", color=INK, markersize=5)
         axes.axvline(centre, color=INK, linewidth=1)
         axes.set(xlabel="position in the source", ylabel="share", ylim=(0, 1.05), xticks=at)

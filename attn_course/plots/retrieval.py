@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
 from torch import Tensor
 
 from attn_course.plots import (
     FAINT,
-    INK,
     PAPER,
     ROLE,
     closed,
@@ -23,7 +21,6 @@ from attn_course.plots import (
 )
 
 FROM_PAPER_TO_WEIGHT = LinearSegmentedColormap.from_list("weight", ["white", ROLE["weight"]])
-PALE_VALUE = to_rgba(ROLE["value"], 0.1)
 FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, "white", ROLE["weight"]])
 
 
@@ -50,35 +47,6 @@ def temperatures(taus: Tensor, weights: Tensor, names: dict[int, str]) -> Figure
         axes.set(xscale="log", xlim=(at[0], at[-1]), ylim=(-0.02, 1.02))
         axes.set(xlabel="temperature", ylabel="weight of the key", yticks=[0, 0.5, 1])
         axes.xaxis.set_major_formatter("{x:g}")
-    return closed(figure)
-
-
-def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figure:
-    """Draw values in the plane, their hull, and their combinations with two kinds of weights.
-
-    Args:
-        values: Points in convex position, (key_len, 2).
-        blends: Convex combinations of them, (draws, 2).
-        half_rules: Combinations whose weights obey only one half of the rule, named by the label.
-    """
-    points, centre = values.numpy(), values.mean(0).numpy()
-    around = points[np.argsort(np.arctan2(*(points - centre).T))]
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 5.2))
-        axes.add_patch(Polygon(around, facecolor=PALE_VALUE, edgecolor=ROLE["value"], zorder=0))
-        hues = ("#777777", INK)  # greys: neither kind of weight is a role
-        for marker, hue, (label, broken) in zip("x+", hues, half_rules.items(), strict=True):
-            axes.scatter(
-                *broken.T.numpy(), s=26, marker=marker, color=hue, linewidth=1.2, label=label
-            )
-        axes.scatter(
-            *blends.T.numpy(), s=7, color=ROLE["output"], label="weights that keep both rules"
-        )
-        axes.scatter(*points.T, s=110, color=ROLE["value"], zorder=3, label="the values themselves")
-        axes.set(xlabel="first number of a value", ylabel="second number of a value")
-        axes.set_aspect("equal")
-        axes.locator_params(integer=True)
-        figure.legend(loc="outside lower left", handletextpad=0.3)
     return closed(figure)
 
 
@@ -123,7 +91,7 @@ def painted_keys(steps: Sequence[int | str], history: Tensor, words: Sequence[st
         axes.imshow(history.clamp(0, 1).transpose(0, 1).numpy(), aspect="auto")
         axes.set_xticks(range(len(steps)), steps)
         axes.set_yticks(range(len(words)), words)
-        axes.set(xlabel="steps of gradient descent", ylabel="key whose value is the word")
+        axes.set(xlabel="steps of gradient descent", ylabel="key of")
         axes.set_yticks(np.arange(0.5, len(words) - 1), minor=True)
         axes.grid(which="minor", axis="y", color=PAPER, linewidth=4)
         axes.tick_params(which="both", length=0)

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import cycle
 
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, PAPER, VIOLET, closed, style
+from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, VIOLET, closed, ink_of, style
 from attn_course.plots.curves import draw_mean_and_range
 
 Prefix = tuple[str, ...]
@@ -21,9 +22,12 @@ Place = tuple[float, float]
 
 # From pale to dark where curves have an order, such as the width of a vector.
 SHADES = ("#CDB5EA", "#A57CDC", VIOLET, "#3F1670")
+MOST_NAMED = 3  # lines that have room for their names
 MARKS = ("o-", "s--", "^:", "D-.")
 STATE = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
-VECTOR = {"boxstyle": "round,pad=0.5", "facecolor": INK, "edgecolor": INK}
+VECTOR = {"boxstyle": "round,pad=0.5", "facecolor": ROLE["output"], "edgecolor": ROLE["output"]}
+READ = STATE | {"facecolor": ROLE["key"], "edgecolor": ROLE["key"]}
+WRITES = STATE | {"facecolor": ROLE["query"], "edgecolor": ROLE["query"]}
 ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
 GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": VIOLET}
 GATE |= {"linewidth": 2.5}
@@ -55,6 +59,8 @@ def recurrence(words: Sequence[str]) -> Figure:
 def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
     """Draw how words are read into one vector, and how words are written from it.
 
+    The colours are those of chapter 04, where the states are keys and queries.
+
     Args:
         source: The words read, including the mark of their end.
         target: The words written, including the mark of their end.
@@ -67,13 +73,13 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
         for place, word in enumerate(source, start=1):
             x = start + step * (place - 1)
             axes.text(x, 4.9, word, ha="center", va="center", style="italic")
-            _box(axes, (x, 3.9), f"$h_{place}$", STATE)
+            _box(axes, (x, 3.9), f"$h_{place}$", READ, ink_of("key"))
             _arrow(axes, (x, 4.7), (x, 4.2))
             if place > 1:
                 _arrow(axes, (x - step + 0.3, 3.9), (x - 0.3, 3.9))
         _arrow(axes, (x, 3.6), (vector[0] + 0.25, 2.75))
         _write(axes, target, vector, step)
-        _box(axes, vector, "$c$", VECTOR, PAPER)
+        _box(axes, vector, "$c$", VECTOR, ink_of("output"))
         for y, name in ((4.9, "read"), (3.9, "encoder"), (2.45, "vector"), (1.1, "decoder")):
             axes.text(-2.95, y, name, ha="left", va="center", fontweight="bold")
         axes.text(-2.95, 0.1, "write", ha="left", va="center", fontweight="bold")
@@ -91,10 +97,10 @@ def gru() -> Figure:
         _arrow(axes, (1.85, 0.6), (2.9, 0.6))
         _arrow(axes, (3.3, -0.45), (3.3, 0.25))
         _arrow(axes, (3.7, 0.85), (4.9, 2.4))
-        for place, name in (((0, 2.5), "$h_{i-1}$"), ((3.3, 0.6), "$\\tilde h_i$")):
+        for place, name in (((0, 2.5), "$h_{i{-}1}$"), ((3.3, 0.6), "h\u0303\u1d62")):
             _box(axes, place, name, STATE)
         _box(axes, (6.3, 2.5), "$h_i$", STATE)
-        for place, name in (((2.5, 2.5), "$z$"), ((1.55, 0.6), "$r$"), ((4.3, 1.6), "$1-z$")):
+        for place, name in (((2.5, 2.5), "$z$"), ((1.55, 0.6), "$r$"), ((4.3, 1.6), "$1{-}z$")):
             _box(axes, place, name, GATE)
         axes.text(3.3, -0.7, "$x_i$, the word", ha="center", va="center")
         axes.text(2.5, 3.2, "update gate: what stays", ha="center")
@@ -118,8 +124,8 @@ def _write(axes: Axes, target: Sequence[str], vector: Place, step: float) -> Non
     axes.text(-step, 0.1, "BOS", ha="center", va="center")
     for place in range(len(target) + 1):
         x = step * (place - 1)
-        axes.plot([vector[0], x], [vector[1], 1.4], color=INK, linewidth=2.5, zorder=0)
-        _box(axes, (x, 1.1), f"$s_{place}$", STATE)
+        _arrow(axes, vector, (x, 1.4), color=ROLE["output"], linewidth=2.5, zorder=0)
+        _box(axes, (x, 1.1), f"$s_{place}$", WRITES, ink_of("query"))
     for place, word in enumerate(target):
         x = step * place
         axes.text(x, 0.1, word, ha="center", va="center", fontweight="bold")
@@ -129,7 +135,7 @@ def _write(axes: Axes, target: Sequence[str], vector: Place, step: float) -> Non
 
 
 def _box(axes: Axes, place: Place, text: str, box: Mapping[str, object], ink: str = INK) -> None:
-    axes.text(*place, text, ha="center", va="center", color=ink, bbox=dict(box))
+    axes.text(*place, text, ha="center", va="center", color=ink, style="italic", bbox=dict(box))
 
 
 def _arrow(axes: Axes, start: Place, end: Place, **line: object) -> None:
@@ -200,19 +206,48 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
             label = f"{width} numbers"
             draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
         for (width, runs), height in zip(exact.items(), cycle([60, 40])):
-            if len(exact) > 1:
-                _name_between(axes, lengths, 100 * runs.mean(0), height, str(width))
+            name = f"{width} numbers" if width == max(exact) else str(width)
+            _name_beside(axes, lengths, 100 * runs.mean(0), height, name)
         axes.set(xlim=(1, longest), ylim=(0, 102))
         axes.set(xlabel="symbols in the sequence", ylabel="copied exactly, in %")
-        figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)
     return closed(figure)
 
 
-def _name_between(axes: Axes, at: Tensor, curve: Tensor, height: float, name: str) -> None:
-    """Write a name on a falling curve, halfway between its markers around a height."""
+def _name_beside(axes: Axes, at: Tensor, curve: Tensor, height: float, name: str) -> None:
+    """Write a name to the right of a falling curve, halfway between its markers around a height."""
     after = int((curve >= height).sum())
     middle = [float(line[after - 1 : after + 1].double().mean()) for line in (at, curve)]
-    axes.text(*middle, name, ha="center", va="center", bbox=ON_PAPER)
+    right = {"xytext": (2, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+    axes.annotate(name, middle, **right)
+
+
+def _name_lines(axes: Axes, lines: Mapping[str, tuple[Tensor, Tensor]]) -> None:
+    """Write the name of each of some lines on its free side, far to the right.
+
+    It stands where the line is at least 0.6 times as far from the others as it ever is.
+
+    Args:
+        axes: The axes, with the lines and in their final scale.
+        lines: Horizontal and vertical positions of each line's points, by its name.
+    """
+    for hue, (name, (at, line)) in zip(COMPARED, lines.items(), strict=False):
+        others = [pair for other, pair in lines.items() if other != name]
+        free: list[tuple[float, Place, Place]] = []
+        for place, (x, y) in enumerate(zip(at.tolist(), line.tolist(), strict=True)):
+            gap = min((y - other for other in _heights(x, others)), key=abs, default=1.0)
+            up = 1 if gap > 0 else -1
+            right = up if line[-1] < line[0] else -up  # where the line leaves the name room
+            if 0 <= place + right < len(at):
+                free.append((abs(gap), (x, y), (4 * right, 5 * up)))
+        enough = 0.6 * max(gap for gap, *_ in free)
+        spot, (right, up) = [places for gap, *places in free if gap >= enough][-1]
+        look = {"ha": "left" if right > 0 else "right", "va": "bottom" if up > 0 else "top"}
+        axes.annotate(name, spot, (right, up), textcoords="offset points", color=hue, **look)
+
+
+def _heights(x: float, lines: Sequence[tuple[Tensor, Tensor]]) -> list[float]:
+    """The heights of lines at a place, of those that reach it."""
+    return [float(np.interp(x, at, line)) for at, line in lines if at[0] <= x <= at[-1]]
 
 
 def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
@@ -231,7 +266,8 @@ def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
         axes.set_xticks(widths.tolist(), [str(width) for width in widths.tolist()])
         axes.set_ylim(bottom=0)
         axes.minorticks_off()
-        figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
+        means = {name: runs.mean(0) for name, runs in lengths.items()}
+        _name_lines(axes, {name: (widths[: len(mean)], mean) for name, mean in means.items()})
     return closed(figure)
 
 
@@ -278,12 +314,15 @@ def bleu_by_length(
         axes.set(
             xlim=(0, 100), ylim=(0, 1.02 * highest), xlabel="words in the source", ylabel="BLEU"
         )
-        figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
+        if len(bleu) > MOST_NAMED:
+            figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
+        else:
+            _name_lines(axes, {name: (lengths, runs.mean(0)) for name, runs in bleu.items()})
     return closed(figure)
 
 
 def grey_beyond(axes: Axes, longest_learned: float, end: float) -> None:
     """Shade the lengths that are in no model's training, with a label."""
     axes.axvspan(longest_learned, end, color=FAINT, alpha=0.3, linewidth=0)
-    above = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "center"}
-    axes.text(longest_learned, 1.01, "longer than any\nit learned from", **above)
+    above = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "right"}
+    axes.text(end, 1.01, "longer than any\nit learned from", **above)

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
@@ -61,16 +60,6 @@ def temperatures() -> Figure:
     return retrieval.temperatures(*by_temperature(), {0: "key 1", 3: "key 4"})
 
 
-CORNERS = torch.tensor([[27.0, 1], [20, 1], [23, -1], [22, 4], [26, 5]])  # far from the origin
-INSIDE = torch.tensor([[23.0, 2], [24, 1], [22, 2]])
-HALF = {"sum 1": torch.tensor([[29.0, 9]]), "not negative": torch.tensor([[28.0, 2], [21, 7]])}
-
-
-def hull() -> Figure:
-    """Draw points in and around a hull."""
-    return retrieval.hull(CORNERS, INSIDE, HALF)
-
-
 def jacobian() -> Figure:
     """Draw the Jacobian of three weights."""
     return retrieval.jacobian(softmax_jacobian(torch.tensor([0.6, 0.3, 0.1])))
@@ -95,7 +84,7 @@ def painted_keys() -> Figure:
     return retrieval.painted_keys([0, 10, 100], STAGES, WORDS)
 
 
-FIGURES = [layer, temperatures, hull, jacobian, axis_mistake, painted_keys]
+FIGURES = [layer, temperatures, jacobian, axis_mistake, painted_keys]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
@@ -215,23 +204,6 @@ def test_temperatures_draws_each_key_and_names_the_two_that_stand_out() -> None:
         assert_near(line.get_ydata(), weights[:, index])
     assert axes.get_xscale() == "log"
     assert {"key 1", "key 4", "1/5"} < {text.get_text() for text in axes.texts}
-
-
-def test_hull_goes_around_the_values_and_shows_every_point() -> None:
-    (axes,) = hull().axes
-    (band,) = [patch for patch in axes.patches if isinstance(patch, Polygon)]
-    around = band.get_xy()[:-1]
-    assert sorted(map(tuple, around.tolist())) == sorted(map(tuple, CORNERS.tolist()))
-    edges = np.roll(around, -1, axis=0) - around
-    (x, y), (next_x, next_y) = edges.T, np.roll(edges, -1, axis=0).T
-    turns = np.sign(x * next_y - y * next_x)
-    assert abs(turns.sum()) == len(CORNERS)  # always to the same side: convex
-    clouds = {cloud.get_label(): np.asarray(cloud.get_offsets()) for cloud in axes.collections}
-    assert_near(clouds["sum 1"], HALF["sum 1"])
-    assert_near(clouds["not negative"], HALF["not negative"])
-    assert_near(clouds["weights that keep both rules"], INSIDE)
-    assert_near(clouds["the values themselves"], CORNERS)
-    assert axes.get_aspect() == 1.0
 
 
 def test_jacobian_shows_its_numbers_with_zero_in_the_middle_of_the_colours() -> None:

@@ -29,7 +29,6 @@ STEP = DecoderStep(
     weights=torch.tensor([0.07, 0.2, 0.73]),
     context=torch.tensor([0.08, 0.24, 0.95]),
     after=torch.tensor([-1.0, 0.999, -1]),
-    given="accord",
     said="zone",
 )
 TARGET = ["la", "zone", "économique", "européenne"]
@@ -49,6 +48,11 @@ def walk() -> Figure:
 def hidden_unit() -> Figure:
     """Draw what a unit makes of two keys."""
     return bahdanau.hidden_unit((0.0, 1.1), {"query 0": 0.0, "query −3": -3.0})
+
+
+def deaf_and_listening() -> Figure:
+    """Draw a unit that hears nothing and one that does."""
+    return bahdanau.deaf_and_listening((0.0, 1.1), deaf=-10.0, listens=0.0)
 
 
 def stages() -> Figure:
@@ -79,6 +83,7 @@ def weight_and_need() -> Figure:
 
 FIGURES = [
     walk,
+    deaf_and_listening,
     hidden_unit,
     stages,
     alignment,
@@ -102,7 +107,7 @@ def test_walk_shows_every_number_of_the_step() -> None:
     assert {MINUS + "5.2", MINUS + "4.1", MINUS + "3.1", "0.07", "0.20", "0.73"} < set(shown)
     assert {"(1.1, 0, 0)", "(0, 1.2, 0)", "(0, 0, 1.3)", "(0.08, 0.24, 0.95)"} < set(shown)
     assert {f"({MINUS}1, {MINUS}1, 1)", f"({MINUS}1, 1, {MINUS}1)"} < set(shown)
-    assert {*WORDS, "accord", "zone", "$s_1$", "$s_2$", "$c_2$", "$e_{2,i}$"} < set(shown)
+    assert {*WORDS, "zone", "$s_1$", "$s_2$", "$c_2$", "$e_{2,i}$"} < set(shown)
 
 
 def test_walk_draws_weights_as_bars_and_as_lines_to_the_context() -> None:
@@ -140,7 +145,7 @@ def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
     assert "$e_{2,i}$" in new[0]
     assert new[1] == {"$\\alpha_{2,i}$", "0.07", "0.20", "0.73"}
     assert new[2] == {"$c_2$", "(0.08, 0.24, 0.95)"}
-    assert new[3] == {"$s_2$", "accord", "zone", f"({MINUS}1, 1, {MINUS}1)"}
+    assert new[3] == {"$s_2$", "zone", f"({MINUS}1, 1, {MINUS}1)"}
     scales = []
     for figure in drawn:
         low, high = figure.axes[0].get_ylim()
@@ -148,35 +153,27 @@ def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
     assert_near(scales, scales[0])
 
 
-def test_walk_draws_an_arrow_for_every_input_of_the_state_and_of_the_word() -> None:
-    """The decoder's cell and its readout take all three: `BahdanauTranslator.trace`."""
+def test_walk_draws_an_arrow_from_the_context_to_the_state_and_to_the_word() -> None:
     (axes,) = walk().axes
     at = {text.get_text(): text.get_position() for text in axes.texts if text.get_text()}
-    names = {
-        "(0.08, 0.24, 0.95)": "context",
-        f"({MINUS}1, {MINUS}1, 1)": "state before",
-        f"({MINUS}1, 1, {MINUS}1)": "state",
-        "accord": "word before",
-        "zone": "word",
-    }
-    places = {name: at[text] for text, name in names.items()}
-
-    def nearest(end: tuple[float, float]) -> str:
-        """Return whose end it is; boxes are wide, so a step sideways counts less."""
-        return min(places, key=lambda name: abs(np.subtract(places[name], end)) @ [0.4, 1])
-
     arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
-    drawn = {(nearest(arrow.xyann), nearest(arrow.xy)) for arrow in arrows}
-    solid = [arrow for arrow in arrows if arrow.arrow_patch.get_linestyle() == "solid"]
-    assert {nearest(arrow.xyann) for arrow in solid} == {"context"}
-    inputs = {("context", "state"), ("state before", "state"), ("word before", "state")}
-    inputs |= {("state", "word"), ("context", "word"), ("word before", "word")}
-    assert drawn == inputs
-    assert len(arrows) == len(inputs)
-    assert len(solid) == 2
+    ends = [at[name] for name in (f"({MINUS}1, 1, {MINUS}1)", "zone")]
+    for arrow, (x, y) in zip(arrows, ends, strict=True):
+        assert arrow.xy[1] == pytest.approx(y, abs=0.01)
+        assert arrow.xy[0] == pytest.approx(x, abs=1.2)
+        assert arrow.xyann[1] == pytest.approx(at["(0.08, 0.24, 0.95)"][1], abs=0.5)
 
 
 # --- the others -----------------------------------------------------------------------------------
+
+
+def test_a_deaf_unit_says_the_same_of_both_keys_and_a_listening_one_does_not() -> None:
+    (axes,) = deaf_and_listening().axes
+    assert {f"deaf: {MINUS}1 to {MINUS}1", "listens: 0 to 0.8"} <= set(words_in(axes.figure))
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    for dot, query in zip(dots, (-10, 0), strict=True):
+        assert_near(dot.get_xdata(), [query, query + 1.1], rtol=1e-6)
+        assert_near(dot.get_ydata(), np.tanh(dot.get_xdata()), rtol=1e-6)
 
 
 def test_hidden_unit_measures_the_keys_where_they_lie_on_the_curve() -> None:

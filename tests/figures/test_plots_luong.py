@@ -76,57 +76,63 @@ def arrows(axes: Axes, nodes: dict[str, luong.Node]) -> dict[tuple[str, str], ob
     }
 
 
-def test_one_decoder_asks_with_the_old_state_and_the_other_with_the_new() -> None:
-    left, right = two_decoders().axes
-    for axes, asking in ((left, "$s_{t-1}$"), (right, "$s_t$")):
-        boxes = [text for text in axes.texts if text.get_bbox_patch()]
-        blue = [box for box in boxes if box.get_bbox_patch().get_facecolor()[:3] == colour("query")]
-        assert [box.get_text() for box in blue] == [asking]
-        (attention,) = (
-            text.get_position() for text in axes.texts if text.get_text() == "attention"
-        )
-        starts = [
-            tuple(text.xyann)
-            for text in axes.texts
-            if isinstance(text, Annotation) and tuple(text.xy) == attention
-        ]
-        assert blue[0].get_position() in starts
-
-
 def colour(role: str) -> tuple[float, ...]:
     """Return the colour of a role as three numbers."""
     return to_rgb(ROLE[role])
 
 
-def test_context_enters_the_cell_of_the_one_and_is_joined_afterwards_in_the_other() -> None:
-    left, right = two_decoders().axes
-    first = arrows(left, luong.BAHDANAU)
-    second = arrows(right, luong.LUONG)
-    assert ("context", "state") in first
-    assert ("context", "state") not in second
-    assert {("context", "joined"), ("state", "joined"), ("joined", "word")} < set(second)
-    assert ("word before", "state") in first
-    assert ("word before", "state") in second
-    read_off = [{start for start, end in found if end == "word"} for found in (first, second)]
-    assert read_off == [{"state", "context", "word before"}, {"joined"}]
+def drawn_arrows() -> list[dict[tuple[str, str], object]]:
+    """Return the arrows of both decoders."""
+    pairs = zip(two_decoders().axes, (luong.BAHDANAU, luong.LUONG), strict=True)
+    return [arrows(axes, nodes) for axes, nodes in pairs]
 
 
-def test_only_input_feeding_is_dashed() -> None:
-    left, right = two_decoders().axes
-    styles = arrows(left, luong.BAHDANAU) | arrows(right, luong.LUONG)
-    dashed = {ends for ends, style in styles.items() if style != "-"}
-    assert dashed == {("fed", "state")}
+def behind(pairs: set[tuple[str, str]], end: str) -> set[str]:
+    """Return all from which arrows lead to `end`, over any number of steps."""
+    starts = {start for start, here in pairs if here == end}
+    return starts.union(*(behind(pairs, start) for start in starts))
+
+
+def test_one_decoder_asks_with_the_old_state_and_the_other_with_the_new() -> None:
+    first, second = map(set, drawn_arrows())
+    for t in luong.STEPS:
+        assert {start for start, end in first if end == f"c{t}"} == {f"s{t - 1}", "annotations"}
+        assert {start for start, end in second if end == f"c{t}"} == {f"s{t}", "annotations"}
+        assert {(f"c{t}", f"joined{t}"), (f"s{t}", f"joined{t}")} < second
+
+
+def test_every_context_waits_for_those_before_in_the_one_and_for_none_in_the_other() -> None:
+    first, second = drawn_arrows()
+    solid = {pair for pair, style in second.items() if style == "-"}
+    for t in luong.STEPS:
+        earlier = {f"c{before}" for before in range(1, t)}
+        assert behind(set(first), f"c{t}") >= earlier
+        assert not behind(solid, f"c{t}") & set(map("c{}".format, luong.STEPS))
+        assert behind(set(second), f"c{t}") >= earlier  # with input feeding
+
+
+def test_only_input_feeding_is_dashed_and_only_what_waits_is_red() -> None:
+    first, second = drawn_arrows()
+    assert set(first.values()) == {"-"}
+    dashed = {ends for ends, style in second.items() if style != "-"}
+    assert dashed == {("joined1", "s2"), ("joined2", "s3")}
+    above, below = two_decoders().axes
+    red = [
+        [t for t in axes.texts if isinstance(t, Annotation) and t.arrow_patch.get_linewidth() > 2]
+        for axes in (above, below)
+    ]
+    assert [len(some) for some in red] == [2 * len(luong.STEPS), 0]
+    assert {to_rgb(one.arrow_patch.get_edgecolor()) for one in red[0]} == {colour("output")}
 
 
 def test_boxes_have_the_colours_of_their_roles_with_legible_ink() -> None:
     for axes in two_decoders().axes:
         boxes = [text for text in axes.texts if text.get_bbox_patch()]
         filled = [to_rgb(box.get_bbox_patch().get_facecolor()) for box in boxes]
-        for role in ("query", "key", "weight", "output"):
-            assert filled.count(colour(role)) == 1
+        assert [filled.count(colour(role)) for role in ("key", "output")] == [1, 3]
         for box, fill in zip(boxes, filled, strict=True):
             assert contrast(box.get_color(), fill) >= 4.5, box.get_text()
-        (key,) = (box for box in boxes if box.get_text() == "$h_i$")
+        (key,) = (box for box in boxes if "h_i" in box.get_text())
         assert to_rgb(key.get_bbox_patch().get_edgecolor()) == colour("value")
 
 

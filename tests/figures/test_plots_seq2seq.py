@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -129,9 +128,9 @@ def test_decoder_gets_the_vector_in_every_state_and_each_word_in_the_next() -> N
     assert {"$h_1$", "$h_2$", "$h_3$", "$c$", "BOS", *SOURCE, *TARGET} < set(places)
     assert "$h_4$" not in places
     assert "$s_6$" not in places
-    from_vector = [tuple(line.get_xdata()) for line in axes.lines]
-    assert from_vector == [(places["$c$"][0], x) for x, _ in (first, *states)]
     arrows = [text for text in axes.texts if isinstance(text, Annotation)]
+    from_vector = [arrow.xy[0] for arrow in arrows if arrow.xyann == places["$c$"]]
+    assert from_vector == [x for x, _ in (first, *states)]
     dashed = [arrow for arrow in arrows if arrow.arrow_patch.get_linestyle() != "solid"]
     ends = [arrow.xy for arrow in dashed]
     starts = [arrow.xyann for arrow in dashed]
@@ -143,8 +142,8 @@ def test_decoder_gets_the_vector_in_every_state_and_each_word_in_the_next() -> N
 def test_gru_has_an_update_gate_twice_and_a_reset_gate_once() -> None:
     (axes,) = gru().axes
     boxed = [text.get_text() for text in axes.texts if text.get_bbox_patch()]
-    gates = {"$z$", "$1-z$", "$r$"}
-    assert sorted(boxed) == sorted([*gates, "$h_{i-1}$", "$\\tilde h_i$", "$h_i$"])
+    gates = {"$z$", "$1{-}z$", "$r$"}
+    assert sorted(boxed) == sorted([*gates, "$h_{i{-}1}$", "h\u0303\u1d62", "$h_i$"])
     hollow = [t for t in axes.texts if t.get_text() in gates]
     assert {t.get_bbox_patch().get_edgecolor()[:3] for t in hollow} == {to_rgb(VIOLET)}
 
@@ -217,20 +216,47 @@ def test_curves_are_means_in_bands_from_the_least_to_the_greatest(
     assert len({line.get_color() for line in drawn.values()}) == len(runs)
 
 
-def test_each_width_stands_on_its_curve_and_not_beside_another() -> None:
+def test_each_width_stands_between_its_curve_and_the_next() -> None:
     (axes,) = copied().axes
-    places = {t.get_text(): t.get_position() for t in axes.texts if t.get_bbox_patch()}
-    assert list(places) == [str(width) for width in WIDTHS.tolist()]
-    for width, (x, y) in places.items():
-        at_x = np.interp(x, LENGTHS, 100 * EXACT[int(width)].mean(0))
-        assert at_x == pytest.approx(y, abs=0.01)
-        assert x % 1 == 0.5, "it covers a marker"
-    assert all(abs(one[1] - other[1]) >= 20 for one, other in pairwise(places.values()))
+    names = [text for text in axes.texts if isinstance(text, Annotation)]
+    widths = WIDTHS.tolist()
+    assert [t.get_text() for t in names] == ["32", "64", "128", "256 numbers"]
+    curves = [100 * EXACT[width].mean(0) for width in widths]
+    axes.figure.draw_without_rendering()
+    for place, text in enumerate(names):
+        x, y = text.xy
+        assert np.interp(x, LENGTHS, curves[place]) == pytest.approx(y, abs=0.01)
+        box = text.get_window_extent().transformed(axes.transData.inverted())
+        assert x < box.x0
+        for later in curves[place + 1 :]:
+            assert np.interp(box.x1, LENGTHS, later) > y
 
 
-def test_a_single_curve_needs_no_width_on_it() -> None:
-    (axes,) = seq2seq.copied(LENGTHS, {64: EXACT[64]}, 20).axes
-    assert not any(text.get_bbox_patch() for text in axes.texts)
+@pytest.mark.parametrize(("draw", "runs"), [(reach, REACH), (bleu_by_length, BLEU)])
+def test_few_lines_have_their_names_beside_them_in_their_colours(
+    draw: Callable[[], Figure], runs: dict
+) -> None:
+    (axes,) = draw().axes
+    assert not draw().legends
+    drawn = curves(axes)
+    names = {t.get_text(): t for t in axes.texts if isinstance(t, Annotation)}
+    assert list(names) == list(runs)
+    for name, text in names.items():
+        line = drawn.pop(name)
+        x, y = text.xy
+        assert_near(np.interp(x, *line.get_data()), y, rtol=1e-6)
+        assert text.get_color() == line.get_color()
+        up = text.xyann[1] > 0
+        for other in drawn.values():
+            if x <= other.get_xdata().max():
+                assert (np.interp(x, *other.get_data()) < y) == up
+        drawn[name] = line
+
+
+def test_many_lines_have_a_legend() -> None:
+    many = {f"seed {n}": BLEU["12,000 steps"] - n for n in range(4)}
+    (legend,) = seq2seq.bleu_by_length(WORDS_READ, many, 52).legends
+    assert [text.get_text() for text in legend.get_texts()] == list(many)
 
 
 def test_wider_vectors_are_darker() -> None:
