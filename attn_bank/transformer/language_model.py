@@ -1,0 +1,423 @@
+"""Part B of problem set 11: a whole model, whose logits are those of the weights that are given."""
+
+from collections.abc import Callable
+
+import torch
+from hintgrader.exercise import (
+    Altered,
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    given,
+    then,
+    using,
+)
+from torch import Generator, Tensor
+from torch.func import functional_call
+from torch.nn import functional
+
+from attn_bank.draws import draw_normal
+from attn_course.multi_head import merge_heads, split_heads
+from attn_course.scaled_dot_product import attention, causal_mask
+from attn_course.self_attention import rotate_by_position
+from attn_course.transformer import LanguageModel
+
+State = dict[str, Tensor]
+
+
+def reference(
+    tokens: Tensor, state: State, num_heads: int, num_layers: int, input_scale: float
+) -> Tensor:
+    vocab_size, d_model = state["embedding.weight"].shape
+    d_hidden = len(state["blocks.0.widen.weight"])
+    model = _empty(vocab_size, d_model, num_heads, d_hidden, num_layers, input_scale)
+    return functional_call(model, state, (tokens,))
+
+
+def _empty(
+    vocab_size: int, d_model: int, num_heads: int, d_hidden: int, num_layers: int, scale: float
+) -> LanguageModel:
+    """The model of the course without numbers, for texts of any length."""
+    sizes = (vocab_size, d_model, num_heads, d_hidden, num_layers)
+    with torch.device("meta"):
+        return LanguageModel(*sizes, context=1000, input_scale=scale)
+
+
+def draw_model(
+    generator: Generator,
+    batch: int,
+    length: int,
+    vocab_size: int,
+    num_heads: int,
+    d_head: int,
+    d_hidden: int,
+    num_layers: int,
+    input_scale: float,
+) -> Inputs:
+    """A text, and weights as if learned: gains beside 1, shifts and biases beside 0."""
+    sizes = (vocab_size, num_heads * d_head, num_heads, d_hidden, num_layers)
+    empty = _empty(*sizes, input_scale).state_dict()
+    return {
+        "tokens": torch.randint(vocab_size, (batch, length), generator=generator),
+        "state": {name: _draw_weight(generator, name, kept.shape) for name, kept in empty.items()},
+        "num_heads": num_heads,
+        "num_layers": num_layers,
+        "input_scale": input_scale,
+    }
+
+
+def _draw_weight(generator: Generator, name: str, shape: torch.Size) -> Tensor:
+    drawn = draw_normal(generator, *shape)
+    if len(shape) == 2:
+        return drawn / shape[1] ** 0.5
+    return 0.5 * drawn + ("norm" in name and name.endswith("weight"))
+
+
+def _norm(tokens: Tensor, state: State, name: str) -> Tensor:
+    gain = state[f"{name}.weight"]
+    return functional.layer_norm(tokens, gain.shape, gain, state[f"{name}.bias"])
+
+
+def _linear(tokens: Tensor, state: State, name: str) -> Tensor:
+    return functional.linear(tokens, state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def _look(tokens: Tensor, state: State, number: int, num_heads: int) -> Tensor:
+    name = f"blocks.{number}.attention.project_"
+    query, key, value = (
+        split_heads(_linear(tokens, state, name + part), num_heads)
+        for part in ("query", "key", "value")
+    )
+    seen = causal_mask(tokens.shape[1])
+    heads = attention(rotate_by_position(query), rotate_by_position(key), value, seen)
+    return _linear(merge_heads(heads), state, name + "output")
+
+
+def _block(stream: Tensor, state: State, number: int, num_heads: int) -> Tensor:
+    name = f"blocks.{number}."
+    stream = stream + _look(_norm(stream, state, name + "norm_attention"), state, number, num_heads)
+    hidden = torch.relu(_linear(_norm(stream, state, name + "norm_maps"), state, name + "widen"))
+    return stream + _linear(hidden, state, name + "narrow")
+
+
+def _normalize_sums(stream: Tensor, state: State, number: int, num_heads: int) -> Tensor:
+    name = f"blocks.{number}."
+    stream = stream + _look(stream, state, number, num_heads)
+    stream = _norm(stream, state, name + "norm_attention")
+    hidden = torch.relu(_linear(stream, state, name + "widen"))
+    return _norm(stream + _linear(hidden, state, name + "narrow"), state, name + "norm_maps")
+
+
+def _model(
+    tokens: Tensor,
+    state: State,
+    num_heads: int,
+    num_layers: int,
+    input_scale: float,
+    *,
+    enter: Callable[[Tensor, float], Tensor] = lambda embedded, scale: scale * embedded,
+    block: Callable[..., Tensor] = _block,
+    finish: Callable[[Tensor, State], Tensor] = lambda stream, state: _norm(stream, state, "norm"),
+    read: Callable[[Tensor, Tensor], Tensor] = lambda output, embedding: output @ embedding.mT,
+) -> Tensor:
+    """The logits, in one of many ways: right is what the arguments are if nobody says otherwise."""
+    embedding = state["embedding.weight"]
+    stream = enter(embedding[tokens], input_scale)
+    for number in range(num_layers):
+        stream = block(stream, state, number, num_heads)
+    return read(finish(stream, state), embedding)
+
+
+def _with(**parts: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A model with other parts."""
+
+    def answer(**inputs: Tensor) -> Tensor:
+        return _model(**inputs, **parts)
+
+    return answer
+
+
+def _with_state(change: Callable[[str, State], Tensor]) -> Altered:
+    """The reference with each weight replaced by what this makes of its name and all weights."""
+    return given(reference, state=lambda state: {name: change(name, state) for name in state})
+
+
+def _plain(name: str, state: State, *starts: str) -> Tensor:
+    """The weight; of a norm with such a name a gain of 1 or a shift of 0."""
+    if "norm" not in name or not name.startswith(starts):
+        return state[name]
+    return torch.full_like(state[name], float(name.endswith("weight")))
+
+
+def _with_blocks(number: Callable[[int, int], int]) -> Altered:
+    """The reference in which each block has the weights of another: of its number and the last."""
+
+    def how(answer: Callable[..., Tensor], **inputs: Tensor) -> Tensor:
+        def moved(name: str, state: State) -> Tensor:
+            if not name.startswith("blocks."):
+                return state[name]
+            start, own, rest = name.split(".", 2)
+            return state[f"{start}.{number(int(own), inputs['num_layers'] - 1)}.{rest}"]
+
+        return _with_state(moved).of(answer)(**inputs)
+
+    return Altered(reference, how)
+
+
+mistake = Mistakes()
+
+
+@mistake(points=1.5, computes=given(reference, input_scale=1.0))
+def forgets_the_scale():
+    """the vectors of the tokens enter your stream as they are; there they are multiplied by
+    `input_scale`"""
+
+
+@mistake(points=1.5, computes=given(reference, input_scale=lambda scale: 1 / scale))
+def divides_by_the_scale():
+    """you divide by `input_scale`; multiply by it"""
+
+
+@mistake
+def takes_the_root_of_the_width_for_the_scale(**inputs):
+    """you multiply by the root of `d_model`; the factor is `input_scale`, whatever it is"""
+    return reference(
+        **inputs | {"input_scale": inputs["state"]["embedding.weight"].shape[1] ** 0.5}
+    )
+
+
+@mistake(points=1.5)
+def scales_the_readout_too(**inputs):
+    """your logits are `input_scale` times too large: the factor belongs where the tokens enter, and
+    the readout is the embedding itself"""
+    return inputs["input_scale"] * reference(**inputs)
+
+
+@mistake(computes=_with(finish=lambda stream, state: stream))
+def forgets_the_last_norm():
+    """you read the stream as it leaves the last block; it goes through `norm` first"""
+
+
+@mistake(computes=_with_state(lambda name, state: _plain(name, state, "norm.")))
+def leaves_the_last_norm_without_weights():
+    """your last norm has no gain and no shift; `norm.weight` multiplies what it returns, and
+    `norm.bias` is added"""
+
+
+@mistake(computes=_with_state(lambda name, state: _plain(name, state, "norm.", "blocks.")))
+def leaves_all_norms_without_weights():
+    """your norms have no gains and no shifts; each has a `weight`, which multiplies what it
+    returns, and a `bias`, which is added"""
+
+
+def _with_norm(norm: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+    """The reference in which another function makes what the gain multiplies."""
+
+    def layer_norm(tokens: Tensor, *_: object, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+        return norm(tokens - tokens.mean(-1, keepdim=True)) * weight + bias
+
+    return using(reference, "layer_norm", layer_norm)
+
+
+@mistake(
+    computes=_with_norm(lambda apart: apart / (apart.std(-1, keepdim=True) + 1e-5)),
+    also=(
+        _with_norm(lambda apart: apart / apart.std(-1, keepdim=True)),
+        _with_norm(lambda apart: apart / (apart.var(-1, keepdim=True) + 1e-5).sqrt()),
+    ),
+)
+def divides_by_one_less():
+    """your norms divide by `std` or `var` as torch has them, which share the squares among one
+    less than `d_model`; a layer norm takes their mean: `correction=0`"""
+
+
+@mistake
+def normalizes_what_enters(**inputs):
+    """you normalize the vectors of the tokens where they enter; the only norms are those within the
+    blocks and the one behind them"""
+    state = inputs["state"]
+    return _model(**inputs, enter=lambda embedded, scale: _norm(scale * embedded, state, "norm"))
+
+
+@mistake(points=1.5)
+def normalizes_after_each_block(**inputs):
+    """the last norm is applied behind each block in yours; it comes once, behind all of them"""
+
+    def block(stream, state, number, num_heads):
+        return _norm(_block(stream, state, number, num_heads), state, "norm")
+
+    return _model(**inputs, block=block, finish=lambda stream, state: stream)
+
+
+@mistake(points=1.5, computes=_with_blocks(lambda own, last: last - own))
+def begins_with_the_last_block():
+    """your blocks are in the reverse order; `blocks.0` comes first"""
+
+
+@mistake(points=1.5, computes=_with_blocks(lambda own, last: 0))
+def repeats_the_first_block():
+    """all your blocks have the weights of `blocks.0`; each has its own number in the names"""
+
+
+@mistake(points=1.5, computes=given(reference, num_layers=lambda number: max(number - 1, 1)))
+def leaves_the_last_block_out():
+    """one block is missing, the last: there are `num_layers` of them, from 0 on"""
+
+
+@mistake(points=1.5, computes=_with_blocks(lambda own, last: min(own + 1, last)))
+def begins_with_block_one():
+    """you begin with `blocks.1`; the first is `blocks.0`"""
+
+
+@mistake(points=1.5, computes=given(reference, num_layers=1))
+def has_one_block():
+    """your stream goes through the first block alone; there are `num_layers`. Does each of them get
+    what the one before it has returned?"""
+
+
+@mistake(points=1.5)
+def gives_every_block_the_input(**inputs):
+    """each of your blocks reads what entered the first one, so only the last one counts; it should
+    read what the block before it has returned"""
+    last = inputs["num_layers"] - 1
+
+    def block(stream, state, number, num_heads):
+        return _block(stream, state, number, num_heads) if number == last else stream
+
+    return _model(**inputs, block=block)
+
+
+@mistake(
+    points=1.5, computes=_with_blocks(lambda own, last: int(sorted(map(str, range(last + 1)))[own]))
+)
+def sorts_the_blocks_by_their_names():
+    """your blocks are in the order of their names, in which `blocks.10` comes before `blocks.2`;
+    count their numbers"""
+
+
+@mistake(
+    points=1.5, computes=_with_blocks(lambda own, last: 10 if own == 1 and last >= 10 else own)
+)
+def takes_block_ten_for_block_one():
+    """block 1 has the weights of block 10 in yours: their names both begin with `blocks.1`; the
+    full stop behind the number belongs to the name"""
+
+
+def _swap(name: str, state: State) -> Tensor:
+    one, other = "norm_attention", "norm_maps"
+    return state[name.replace(one, other) if one in name else name.replace(other, one)]
+
+
+@mistake(computes=_with_state(_swap))
+def exchanges_the_norms():
+    """the two norms of your blocks have changed places: `norm_attention` is for what attention
+    reads"""
+
+
+@mistake(computes=_with(block=_normalize_sums))
+def normalizes_the_sums():
+    """your blocks normalize each sum; in these only what a part reads is normalized, as in part
+    A"""
+
+
+@mistake(
+    computes=_with_state(
+        lambda name, state: state[name] * (not name.endswith(("widen.bias", "narrow.bias")))
+    )
+)
+def leaves_the_biases_of_the_maps_out():
+    """your two maps have no biases; `widen.bias` and `narrow.bias` are added"""
+
+
+@mistake(computes=using(reference, "relu", lambda tokens: tokens))
+def leaves_the_relu_out():
+    """there is no ReLU between the two maps of your blocks, as in part A"""
+
+
+@mistake(computes=using(reference, "relu", functional.gelu))
+def bends_smoothly():
+    """between your maps stands a function like a ReLU, and none: a ReLU leaves every number above
+    zero as it is, and makes the others 0"""
+
+
+@mistake(computes=given(reference, num_heads=1))
+def has_one_head():
+    """your attention has one head; there are `num_heads`"""
+
+
+@mistake(
+    computes=then(reference, lambda logits: logits.softmax(-1)),
+    also=(then(reference, lambda logits: logits.log_softmax(-1)),),
+)
+def returns_probabilities():
+    """you take a softmax at the end; return the logits themselves, which the loss and part D
+    expect"""
+
+
+@mistake(
+    computes=then(reference, lambda logits: logits[:, -1:]),
+    also=(then(reference, lambda logits: logits[:, -1]),),
+)
+def answers_for_the_last_token_alone():
+    """you return logits at the last token alone; each token has some, `(batch, length,
+    vocab_size)`"""
+
+
+@mistake(computes=_with(read=lambda output, embedding: output))
+def does_not_read_out():
+    """you return the stream; the dot product of each vector with each row of the embedding is its
+    logit: `@ embedding.mT`"""
+
+
+@mistake(computes=_with(read=lambda output, embedding: output @ functional.normalize(embedding).mT))
+def compares_with_rows_of_length_one():
+    """you make the rows of the embedding equally long before you read out; the readout is the
+    embedding as it is"""
+
+
+_SMALL = {"batch": 2, "length": 5, "vocab_size": 7, "num_heads": 2, "d_head": 4, "d_hidden": 11}
+_OTHER = {"batch": 3, "length": 7, "vocab_size": 11, "num_heads": 3, "d_head": 2, "d_hidden": 5}
+
+EXERCISE = Exercise(
+    function="language_model",
+    reference=reference,
+    title="a whole model, from weights that are given",
+    minutes=25,
+    axes={"batch": 13, "length": 29, "vocab_size": 43, "d_hidden": 31},
+    may_use=(
+        "attn_course.multi_head.merge_heads",
+        "attn_course.multi_head.split_heads",
+        "attn_course.scaled_dot_product.attention",
+        "attn_course.scaled_dot_product.causal_mask",
+        "attn_course.self_attention.rotate_by_position",
+    ),
+    contract=Contract(
+        batch=("tokens",),
+        like=0,
+    ),
+    checks=(
+        Check(
+            "one block: the embedding, the block, the last norm, and the embedding as the readout;"
+            " `input_scale` is 1",
+            1,
+            draw_model,
+            sizes=({**_SMALL, "num_layers": 1, "input_scale": 1.0},),
+            hidden_sizes=({**_OTHER, "num_layers": 1, "input_scale": 1.0},),
+            easier=True,
+        ),
+        Check(
+            "several blocks, each with its own weights, in the order of their numbers, and a scale"
+            " where the tokens enter",
+            2.5,
+            draw_model,
+            sizes=(
+                {**_SMALL, "num_layers": 3, "input_scale": 2.5},
+                {**_SMALL, "num_layers": 11, "input_scale": 1.5},
+            ),
+            hidden_sizes=({**_OTHER, "num_layers": 11, "input_scale": 2.0},),
+        ),
+    ),
+    mistakes=mistake.collected,
+)
