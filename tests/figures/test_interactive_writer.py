@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -255,7 +255,7 @@ def test_head_and_block_go_silent_by_key_finger_and_mouse(page: Page, figure: Lo
     head = figure.get_by_role("button", name="block 1, head 2: silent")
     head.press("Enter")
     assert value(figure, "off") == "1.2"
-    assert head.get_attribute("aria-pressed") == "true"
+    expect(head).to_have_attribute("aria-pressed", "true")
     assert value(figure, "look") == "1.2", "the keyboard shows where the head looks"
     assert figure.locator(".attn-picture > svg").inner_html() != before
     head.press(" ")
@@ -263,7 +263,7 @@ def test_head_and_block_go_silent_by_key_finger_and_mouse(page: Page, figure: Lo
     block = figure.get_by_role("button", name="block 0: silent")
     block.click()
     assert sorted(value(figure, "off").split("_")) == ["0.0", "0.1", "0.2", "0.3", "0.maps"]
-    assert "Silent: block 0." in figure.locator(".attn-sentence").text_content()
+    expect(figure.locator(".attn-sentence")).to_contain_text("Silent: block 0.")
     figure.get_by_role("button", name="block 0, maps: silent").tap()
     assert "0.maps" not in value(figure, "off")
 
