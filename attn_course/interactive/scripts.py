@@ -14,6 +14,7 @@ DRAWN = tuple(f"machine/{part}" for part in ("numbers", "pen", "grips", "stage")
 MACHINE = ("machine/mechanism", *DRAWN, "machine/machine")
 ROWS = (*MACHINE, "machine/rows", "machine/lever")
 GEOMETRY = (*ROWS, "machine/plane", "machine/geometry")
+WORDS = (*MACHINE, "machine/plane", "machine/three_words")
 TABLE = ("layers", "weights", "weight_table")
 # The scripts of a figure that follow `figure.js`: shared ones, then its own; the last draws it.
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -45,6 +46,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "writer/transformer",
         *(f"induction/{part}" for part in ("letters", "picture", "induction")),
     ),
+    "machine-basic-self-attention": (*WORDS, "machine/basic_self_attention"),
     "machine-bahdanau": (*GEOMETRY, "machine/bahdanau"),
     "machine-kernel-regression": (*MACHINE, "machine/chart", "machine/kernel_regression"),
     "machine-luong": (*GEOMETRY, "machine/luong"),
@@ -52,7 +54,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "machine-reinforce": (*MACHINE, "machine/chart", "machine/reinforce"),
     "machine-retrieval": (*ROWS, "machine/retrieval"),
     "machine-scaled-dot-product": (*MACHINE, "machine/chart", "machine/scaled_dot_product"),
-    "machine-self-attention": (*MACHINE, "machine/plane", "machine/self_attention"),
+    "machine-self-attention": (*WORDS, "machine/self_attention"),
     "permutation": (*TABLE, "permutation/permutation"),
     "recurrence": (
         "remembering",

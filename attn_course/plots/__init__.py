@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import matplotlib.pyplot as plt
-import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -85,7 +84,7 @@ def signed(number: Tensor, form: str) -> str:
 
 
 def write_numbers(axes: Axes, table: Tensor, form: str) -> None:
-    """Write its number into every cell."""
-    for row, column in np.ndindex(*table.shape):
+    """Write its number into every cell that has one, and no NaN."""
+    for row, column in (~table.isnan()).nonzero().tolist():
         text = signed(table[row, column], form)
         axes.text(column, row, text, ha="center", va="center", color="black")

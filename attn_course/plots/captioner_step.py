@@ -10,9 +10,11 @@ from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 SIDE = 2.7  # of a grid, in the units of the diagram
-IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # left edges of image, grid and states
-FEATURES, WEIGHTS, CONTEXT, SAID = 0.0, 4.0, 8.4, 11.0  # heights
-GIVEN = (7.3, 9.9)  # place of the word before
+IMAGE, GRID, OUTPUT, DECODER = 0.0, 4.2, 9.1, 11.3  # left edges of image and grids; context, states
+FEATURES, WEIGHTS = 4.7, 0.6  # heights of the two rows
+HALFWAY = (FEATURES + WEIGHTS + SIDE) / 2  # between them
+LOW = WEIGHTS + SIDE / 2  # of context and new state
+GIVEN, SAID = (6.6, -0.7), -0.7  # place of the word before, height of the next word
 
 
 def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Figure:
@@ -25,12 +27,12 @@ def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Fig
         said: The written word.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 5.95))
+        figure, axes = plt.subplots(figsize=(5.2, 3.9))
         _picture(axes, image, len(weights))
         _features(axes, len(weights))
         _weights(axes, weights)
         _decoder(axes, given, said)
-        axes.set(xlim=(-0.2, 10.2), ylim=(-0.6, 11.4), aspect="equal")
+        axes.set(xlim=(-0.2, 12.2), ylim=(-1.2, 8.0), aspect="equal")
         axes.axis("off")
     return closed(figure)
 
@@ -43,7 +45,7 @@ def _picture(axes: Axes, image: Tensor, grid: int) -> None:
         at = line * SIDE / grid
         axes.plot([IMAGE, IMAGE + SIDE], [FEATURES + at] * 2, color=FAINT, linewidth=1)
         axes.plot([IMAGE + at] * 2, [FEATURES, FEATURES + SIDE], color=FAINT, linewidth=1)
-    axes.text(IMAGE + SIDE / 2, FEATURES - 0.4, "image", ha="center", va="center")
+    axes.text(IMAGE + SIDE / 2, FEATURES + SIDE + 0.4, "image", ha="center", va="center")
     _arrow(axes, (IMAGE + SIDE + 0.1, FEATURES + SIDE / 2), (GRID - 0.1, FEATURES + SIDE / 2))
     axes.text((IMAGE + SIDE + GRID) / 2, FEATURES + SIDE / 2 + 0.35, "CNN", ha="center")
 
@@ -64,11 +66,11 @@ def _features(axes: Axes, grid: int) -> None:
             middle = box.get_center()
             text = f"$h_{{{row + 1},{column + 1}}}$"
             axes.text(*middle, text, ha="center", va="center", color="black")
-    axes.text(GRID + SIDE / 2, FEATURES - 0.4, "annotations", ha="center", va="center")
+    axes.text(GRID + SIDE / 2, FEATURES + SIDE + 0.4, "annotations", ha="center", va="center")
 
 
 def _weights(axes: Axes, weights: Tensor) -> None:
-    """Draw the weights with their numbers, between the features and the context."""
+    """Draw the weights with their numbers, below the features and beside the context."""
     grid = len(weights)
     for (row, column), weight in zip(
         ((row, column) for row in range(grid) for column in range(grid)),
@@ -79,17 +81,15 @@ def _weights(axes: Axes, weights: Tensor) -> None:
         box.set(facecolor=FROM_PAPER_TO_WEIGHT(weight), edgecolor=FAINT)
         axes.add_patch(box)
         axes.text(*box.get_center(), f"{weight:.2f}", ha="center", va="center", color="black")
-    middle = GRID + SIDE / 2
-    _arrow(axes, (middle, FEATURES + SIDE + 0.1), (middle, WEIGHTS - 0.1))
-    axes.text(middle - 0.3, (FEATURES + SIDE + WEIGHTS) / 2, "scores,\none softmax", **_LEFT)
-    axes.text(GRID - 0.3, WEIGHTS + SIDE / 2, "$\\alpha_{t,i,j}$", **_LEFT)
-    _arrow(axes, (middle, WEIGHTS + SIDE + 0.1), (middle, CONTEXT - 0.5))
-    axes.text(
-        middle - 0.3, (WEIGHTS + SIDE + CONTEXT) / 2 - 0.2, "weighted sum\nof the $h$", **_LEFT
-    )
-    low, high, left = FEATURES + SIDE - 0.4, WEIGHTS + SIDE + 0.52, GRID - 1.3
-    axes.plot([GRID - 0.1, left, left], [low, low, high], color=ROLE["value"], linewidth=1)
-    _arrow(axes, (left, high), (GRID - 0.3, high), ink=ROLE["value"])
+    middle, right = GRID + SIDE / 2, GRID + SIDE
+    _arrow(axes, (middle, FEATURES - 0.1), (middle, WEIGHTS + SIDE + 0.1))
+    axes.text(middle - 0.3, HALFWAY, "scores,\none softmax", **_LEFT)
+    axes.text(GRID - 0.3, LOW, "$\\alpha_{t,i,j}$", **_LEFT)
+    _arrow(axes, (right + 0.1, LOW), (OUTPUT - 0.5, LOW))
+    axes.text(right + 0.15, LOW - 0.25, "weighted\nsum of $h$", ha="left", va="top")
+    turn, end = right + 0.5, LOW + 0.1
+    axes.plot([right + 0.1, turn], [FEATURES + 0.4] * 2, color=ROLE["value"], linewidth=1)
+    _arrow(axes, (turn, FEATURES + 0.4), (turn, end), ink=ROLE["value"])
 
 
 _LEFT = {"ha": "right", "va": "center"}
@@ -97,23 +97,22 @@ _LEFT = {"ha": "right", "va": "center"}
 
 def _decoder(axes: Axes, given: str, said: str) -> None:
     """Draw the states, the gate, the context and the word, and the inputs of each of them."""
-    middle, low = GRID + SIDE / 2, (FEATURES + SIDE + WEIGHTS) / 2
-    gate = WEIGHTS + SIDE + 0.65
-    x, y = GIVEN
-    _box(axes, (DECODER, low), "query", "$s_{t-1}$")
-    _box(axes, (middle, CONTEXT), "output", "$c_t$")
-    _box(axes, (DECODER, CONTEXT), "state", "$s_t$")
-    _arrow(axes, (DECODER - 0.7, low), (middle + 0.1, low))
-    _arrow(axes, (DECODER - 0.3, low + 0.5), (middle + 1.15, gate))
-    axes.text(middle + 0.2, gate, "$\\times\\,\\beta_t$", ha="left", va="center")
-    _arrow(axes, (DECODER, low + 0.5), (DECODER, CONTEXT - 0.5))
-    _arrow(axes, (middle + 0.5, CONTEXT), (DECODER - 0.5, CONTEXT))
-    _arrow(axes, (x + 0.3, y - 0.35), (DECODER - 0.45, CONTEXT + 0.45))
-    _arrow(axes, (DECODER, CONTEXT + 0.5), (DECODER, SAID - 0.35))
-    _arrow(axes, (middle, CONTEXT + 0.5), (DECODER - 0.8, SAID), "angle,angleA=90,angleB=0")
-    _arrow(axes, (x + 0.35, y + 0.2), (DECODER - 0.8, SAID - 0.3))
-    axes.text(x, y, given, ha="center", va="center", style="italic")
-    axes.text(x - 0.4, y, "word\nbefore:", ha="right", va="center")
+    asks = FEATURES + SIDE / 2
+    gate = (OUTPUT, LOW + 0.9)
+    _box(axes, (DECODER, asks), "query", "$s_{t-1}$")
+    _box(axes, (OUTPUT, LOW), "output", "$c_t$")
+    _box(axes, (DECODER, LOW), "state", "$s_t$")
+    _arrow(axes, (DECODER - 0.7, asks - 0.2), (GRID + SIDE / 2 + 0.1, HALFWAY))
+    _arrow(axes, (DECODER - 0.4, asks - 0.5), (gate[0] + 0.3, gate[1] + 0.3))
+    axes.text(*gate, "$\\times\\,\\beta_t$", ha="center", va="center")
+    _arrow(axes, (DECODER, asks - 0.5), (DECODER, LOW + 0.5))
+    _arrow(axes, (OUTPUT + 0.5, LOW), (DECODER - 0.5, LOW))
+    _arrow(axes, (GIVEN[0] + 0.3, GIVEN[1] + 0.3), (DECODER - 0.5, LOW - 0.4))
+    _arrow(axes, (DECODER, LOW - 0.5), (DECODER, SAID + 0.35))
+    _arrow(axes, (OUTPUT + 0.2, LOW - 0.5), (DECODER - 0.75, SAID + 0.3))
+    _arrow(axes, (GIVEN[0] + 0.35, SAID), (DECODER - 0.8, SAID))
+    axes.text(*GIVEN, given, ha="center", va="center", style="italic")
+    axes.text(GIVEN[0] - 0.4, GIVEN[1], "word before:", ha="right", va="center")
     axes.text(DECODER, SAID, said, ha="center", va="center", fontweight="bold")
 
 

@@ -5,11 +5,13 @@ Images are from 0 (paper) to 1 (ink), as `attn_course.data.captions` makes them.
 """
 
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
@@ -22,17 +24,42 @@ GAP = 0.08  # between grids side by side, in widths of a grid: they must not loo
 # --- images and their cells -----------------------------------------------------------------------
 
 
-def pictures(images: Mapping[str, Tensor], grid: int = 3) -> Figure:
-    """Draw images, (height, width) each, with the lines of their grids and a title above each."""
+def captioned(
+    images: Sequence[Tensor], said: Sequence[str], wanted: Sequence[str], grid: int = 3
+) -> Figure:
+    """Draw images, (height, width) each, above what is said of each and what should be said.
+
+    What is said and not wanted is bold and violet.
+    """
     with style():
-        figure, row = plt.subplots(
-            1, len(images), figsize=(5.2, 0.4 + 5.2 / len(images)), squeeze=False
+        figure, (row, below) = plt.subplots(
+            2, len(images), figsize=(5.2, 3.5), height_ratios=(1.6, 1.75)
         )
         figure.get_layout_engine().set(wspace=GAP)
-        for axes, (title, image) in zip(row[0], images.items(), strict=True):
+        for axes, space, image, *captions in zip(row, below, images, said, wanted, strict=True):
             _image(axes, image, torch.zeros(grid, grid))
-            axes.set_title(title, fontsize=11)
+            space.axis("off")
+            lines = [*_lines_of("It says:", *captions), *_lines_of("It should say:", captions[1])]
+            box = VPacker(children=lines, pad=0, sep=3)
+            space.add_artist(
+                AnchoredOffsetbox("upper left", child=box, frameon=False, pad=0, borderpad=0)
+            )
     return closed(figure)
+
+
+def _lines_of(title: str, said: str, wanted: str = "", most: int = 18) -> list[HPacker]:
+    """Lay out a title and a caption in lines of so many letters; mark what is not wanted."""
+    words, goal = (text.replace(" ,", ",").split() for text in (said, wanted or said))
+    blocks = SequenceMatcher(None, words, goal).get_matching_blocks()
+    right = {block.a + step for block in blocks for step in range(block.size)}
+    lines, length = [[TextArea(title, textprops={"fontsize": 11, "style": "italic"})], []], 0
+    for place, word in enumerate(words):
+        look = {} if place in right else {"color": VIOLET, "fontweight": "bold"}
+        if length + len(word) > most:
+            lines, length = [*lines, []], 0
+        lines[-1].append(TextArea(word, textprops={"fontsize": 11, **look}))
+        length += len(word) + 1
+    return [HPacker(children=line, pad=0, sep=3) for line in lines]
 
 
 def word_by_word(

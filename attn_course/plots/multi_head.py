@@ -16,7 +16,7 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 
 # Each head has one of these, which are no role's colours; every cell has a number as well.
-HEADS = ("#A6D8F0", "#F7F0A1", "#DDDDDD")
+HEADS = ("#D9C8F0", "#E3D3B8", "#DDDDDD")
 NUM_BARS = 21  # an odd number, so that a half has a bar of its own
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", ROLE["weight"]])
 
@@ -71,6 +71,25 @@ def by_seed(runs: Mapping[str, Tensor], label: str, line: float | None = None) -
     return closed(figure)
 
 
+def factors() -> Figure:
+    """Draw which factors of two independent parts one head can reach, and their difference."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.3))
+        for corner in (0, -2):
+            axes.add_patch(Rectangle((corner, corner), 2, 2, facecolor=FAINT, alpha=0.6))
+        axes.axhline(0, color=INK, linewidth=1)
+        axes.axvline(0, color=INK, linewidth=1)
+        axes.plot((1, 1), (-1, 0), "--", color=ROLE["output"])
+        axes.plot(1, -1, "o", color=ROLE["output"], markersize=9)
+        axes.text(1.12, -0.5, "1", va="center")
+        axes.text(1, -1.2, "wanted: A \u2212 B", ha="center", va="top")
+        for x in (1, -1):
+            axes.text(x, x, "one head", ha="center", va="center")
+        axes.set(xlim=(-2, 2), ylim=(-2, 2), aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+        axes.set(xlabel="factor of A", ylabel="factor of B")
+    return closed(figure)
+
+
 # --- where heads look -----------------------------------------------------------------------------
 
 
@@ -89,7 +108,7 @@ def looks(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
             if table[row, column] >= 0.005:
                 text = f"{table[row, column]:.2f}".removeprefix("0")
                 axes.text(column, row, text, ha="center", va="center", color="black")
-        axes.set_xticks(range(len(words)), words, rotation=45, ha="right", rotation_mode="anchor")
+        axes.set_xticks(range(len(words)), words)
         axes.set_yticks(range(len(heads)), list(heads))
         axes.set(xlabel="word it looks at", ylabel="head")
         _frame(axes, len(words), len(heads))
@@ -165,7 +184,7 @@ def split(tokens: Tensor, heads: Tensor, owner: Tensor) -> Figure:
         _table(above, tokens, 0, colour, "projected tokens")
         gap = heads.shape[-1] + 1
         for head, part in enumerate(heads):
-            _table(below, part, head * gap, colour, f"head {head}")
+            _table(below, part, head * gap, colour, f"head {head + 1}")
         for axes, width in ((above, tokens.shape[1]), (below, gap * len(heads) - 1)):
             widest = max(tokens.shape[1], gap * len(heads) - 1)
             middle = width / 2
@@ -191,19 +210,19 @@ def layer(num_heads: int = 3) -> Figure:
     """Draw the layer, from the tokens at the bottom to the output on top."""
     middle = (num_heads - 1) / 2
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 4.9))
+        figure, axes = plt.subplots(figsize=(5.2, 3.7))
         _box(axes, (middle, 0), "tokens")
         for head in range(num_heads):
             for role, shift in (("query", -0.28), ("key", 0.0), ("value", 0.28)):
-                _arrow(axes, (middle, 0.14), (head + shift, 0.86))
-                _arrow(axes, (head + shift, 1.14), (head + shift * 0.6, 1.86))
+                _arrow(axes, (middle, 0.24), (head + shift, 0.76))
+                _arrow(axes, (head + shift, 1.24), (head + shift * 0.6, 1.76))
                 _box(axes, (head + shift, 1), f"${role[0]}$", role)
-            _box(axes, (head, 2), f"attention, head {head}", "weight")
-            _arrow(axes, (head, 2.14), (head * 0.35 + middle * 0.65, 2.86))
+            _box(axes, (head, 2), f"attention, head {head + 1}", "weight")
+            _arrow(axes, (head, 2.24), (head * 0.35 + middle * 0.65, 2.76))
         _box(axes, (middle, 3), "outputs of the heads, side by side", "output")
-        _arrow(axes, (middle, 3.14), (middle, 3.86))
+        _arrow(axes, (middle, 3.24), (middle, 3.76))
         _box(axes, (middle, 4), "output projection $W^O$")
-        _arrow(axes, (middle, 4.14), (middle, 4.8))
+        _arrow(axes, (middle, 4.24), (middle, 4.8))
         axes.text(middle, 4.87, "output", ha="center", va="bottom")
         axes.set(xlim=(-0.55, num_heads - 0.45), ylim=(-0.25, 5.15))
         axes.axis("off")

@@ -51,14 +51,17 @@ def paths(length: int) -> Figure:
             for place in range(length):
                 name = f"$h_{place + 1}$" if axes is panels[0] else f"$o_{place + 1}$"
                 axes.text(place, 1, name, ha="center", va="center", bbox=BOX)
+                turn = place + 1 if axes is panels[0] else 1
+                axes.text(place, 1.3, f"turn {turn}", ha="center", va="bottom", color=VIOLET)
                 axes.text(place, 0, f"$x_{place + 1}$", ha="center", va="center")
                 _arrow(axes, (place, 0.15), (place, 0.76), strong=axes is panels[0] and not place)
             axes.set_title(kind, loc="left")
-            axes.set(xlim=(-0.5, length - 0.5), ylim=(-0.2, 1.4))
+            axes.set(xlim=(-0.5, length - 0.5), ylim=(-0.2, 1.6))
             axes.axis("off")
         for place in range(1, length):
             _arrow(panels[0], (place - 0.75, 1), (place - 0.25, 1), strong=True)
-            _arrow(panels[1], (place - 1, 0.15), (length - 1.1, 0.76), strong=place == 1)
+            end = (length - 1.3 + 0.25 * place / length, 0.76)  # so that their heads lie apart
+            _arrow(panels[1], (place - 1, 0.15), end, strong=place == 1)
     return closed(figure)
 
 

@@ -26,54 +26,43 @@ UNIT = 0.46  # of a box, for one position or one feature
 def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figure:
     """Draw the two products of the layer as boxes, each axis as long as it is."""
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.9))
-        query, key, value = (query_len, d_key), (d_key, key_len), (key_len, d_value)
-        weights, output = (query_len, key_len), (query_len, d_value)
-        divided = f"÷ √{d_key} ="
-        upper = _product(axes, 0.0, [("query", "Q", query), ("key", "Kᵀ", key)], divided)
-        _operands(axes, 0.0, upper, "scores", weights)
-        lower = _product(axes, -4.5, [("weight", "A", weights), ("value", "V", value)])
-        _operands(axes, -4.5, lower, "output", output)
-        half = UNIT * key_len / 2
+        figure, axes = plt.subplots(figsize=(5.2, 1.5))
+        weights = (query_len, key_len)
+        x = _matrix(axes, 0, "query", "Q", (query_len, d_key))
+        x = _matrix(axes, _sign(axes, x, "\u00b7"), "key", "K\u1d40", (d_key, key_len))
+        divided = _sign(axes, x, f"\u00f7 \u221a{d_key} =", 3.1)
+        scores = _matrix(axes, divided, "scores", "E", weights)
+        x = _matrix(axes, scores + 1.9, "weight", "A", weights)
+        x = _matrix(axes, _sign(axes, x, "\u00b7"), "value", "V", (key_len, d_value))
+        x = _matrix(axes, _sign(axes, x, "="), "output", "O", (query_len, d_value))
         arrow = {"arrowstyle": "->", "color": INK}
-        below, above = -UNIT * query_len / 2 - 0.15, -4.5 + UNIT * query_len / 2 + 0.6
-        axes.annotate("", (half, above), (upper + half, below), arrowprops=arrow)
+        axes.annotate("", (scores + 1.3, 0), (scores + 0.15, 0), arrowprops=arrow)
         says = "softmax along the rows,\nover the keys"
-        axes.text(half + 1, (below + above) / 2 + 0.3, says, ha="center", va="center")
-        axes.set(xlim=(-0.6, 10.1), ylim=(-5.9, 1.7), aspect="equal")
+        low = -UNIT * query_len / 2 - 0.35
+        axes.text(scores + 0.7, low, says, ha="center", va="top")
+        most = UNIT * max(query_len, key_len, d_key) / 2
+        axes.set(xlim=(-0.6, x + 0.1), ylim=(min(-most, low - 1.4), most + 0.8), aspect="equal")
         axes.axis("off")
     return closed(figure)
 
 
-def _product(
-    axes: Axes, y: float, factors: list[tuple[str, str, tuple[int, int]]], sign: str = "="
-) -> float:
-    """Draw two matrices and a sign side by side; return where the result may stand."""
-    x = 0.0
-    for text, (role, name, shape) in zip(("·", sign), factors, strict=True):
-        _matrix(axes, x, y, role, name, shape)
-        gap = 1.25 if len(text) == 1 else 2.15
-        x += UNIT * shape[1] + gap
-        # the length of the next matrix stands before it
-        axes.text(x - gap / 2 - 0.225, y, text, ha="center", va="center", fontsize=14)
-    return x
+def _sign(axes: Axes, x: float, text: str, gap: float = 1.35) -> float:
+    """Write a sign behind a matrix; return where the next one begins, its length before it."""
+    axes.text(x + (gap - 0.45) / 2, 0, text, ha="center", va="center")
+    return x + gap
 
 
-def _operands(axes: Axes, y: float, x: float, role: str, shape: tuple[int, int]) -> None:
-    name = {"scores": "E", "output": "O"}[role]
-    _matrix(axes, x, y, role, name, shape)
-
-
-def _matrix(axes: Axes, x: float, y: float, role: str, name: str, shape: tuple[int, int]) -> None:
-    """Draw a box around `y` with its name inside and the lengths of its axes beside it."""
+def _matrix(axes: Axes, x: float, role: str, name: str, shape: tuple[int, int]) -> float:
+    """Draw a box from `x` to what is returned, with its name and the lengths of its axes."""
     height, width = UNIT * shape[0], UNIT * shape[1]
     face = ROLE.get(role, PAPER)
-    corner = (x, y - height / 2)
-    axes.add_patch(Rectangle(corner, width, height, facecolor=face, edgecolor=INK, linewidth=1))
+    box = Rectangle((x, -height / 2), width, height, facecolor=face, edgecolor=INK, linewidth=1)
+    axes.add_patch(box)
     ink = ink_of(role)
-    axes.text(x + width / 2, y, name, color=ink, ha="center", va="center", fontsize=13)
-    axes.text(x + width / 2, y + height / 2 + 0.1, shape[1], ha="center", va="bottom")
-    axes.text(x - 0.1, y, shape[0], ha="right", va="center")
+    axes.text(x + width / 2, 0, name, color=ink, ha="center", va="center", fontsize=13)
+    axes.text(x + width / 2, height / 2 + 0.1, shape[1], ha="center", va="bottom")
+    axes.text(x - 0.1, 0, shape[0], ha="right", va="center")
+    return x + width
 
 
 # --- dot product and distance ---------------------------------------------------------------------
@@ -165,15 +154,18 @@ def _plain_ticks(axes: Axes, widths: Tensor) -> None:
 def masks(allowed: Mapping[str, Tensor]) -> Figure:
     """Draw masks, (query_len, key_len): purple where a query may attend, crossed where not."""
     with style():
-        rows = -(-len(allowed) // 2)
-        figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.5 * rows), sharex=True, sharey=True)
+        rows = -(-len(allowed) // 3)
+        size = (5.2, 0.5 + 1.8 * rows)
+        figure, panels = plt.subplots(
+            rows, 3, figsize=size, sharex=True, sharey=True, squeeze=False
+        )
         for axes, (name, mask) in zip(panels.flat, allowed.items(), strict=True):
             axes.imshow(
                 mask.numpy(), cmap=ListedColormap(["white", ROLE["weight"]]), vmin=0, vmax=1
             )
             crossed = (~mask).nonzero()
-            axes.plot(crossed[:, 1], crossed[:, 0], "x", color="black", markersize=5)
-            axes.set_title(name)
+            axes.plot(crossed[:, 1], crossed[:, 0], "x", color="black", markersize=4)
+            axes.set_title(name, fontsize=11)
             axes.spines[:].set_visible(True)
             axes.set_xticks(range(mask.shape[1]))
             axes.set_yticks(range(mask.shape[0]))

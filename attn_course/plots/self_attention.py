@@ -11,7 +11,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, Rectangle
 from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style, write_numbers
@@ -26,6 +26,7 @@ def table(
     most: float,
     labels: tuple[str, str] = ("key", "query"),
     colour: str = ROLE["weight"],
+    framed: int | None = None,
 ) -> Figure:
     """Draw a square table of words and words, with its numbers.
 
@@ -36,12 +37,17 @@ def table(
         most: The number that has the full colour.
         labels: Labels of the columns and of the rows.
         colour: The full colour; the colour of the role if the numbers are weights.
+        framed: A row to frame, from 0.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.43 * len(words)))
+        figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.27 * len(words)))
         _cells(axes, numbers, most, colour)
         # a 0 is added to make -0 a plain 0
         write_numbers(axes, numbers.round(decimals=decimals) + 0.0, f"{{:.{decimals}f}}")
+        if framed is not None:
+            corner = (-0.5, framed - 0.5)
+            box = Rectangle(corner, len(words), 1, fill=False, edgecolor="black", linewidth=2)
+            axes.add_patch(box)
         axes.set_xticks(range(len(words)), words, rotation=90)
         axes.set_yticks(range(len(words)), words)
         axes.xaxis.tick_top()
@@ -184,21 +190,44 @@ def _strips(axes: Axes, numbers: Tensor, role: str, strongest: Tensor, name: str
 # --- positions ------------------------------------------------------------------------------------
 
 
-def positions(vectors: Tensor) -> Figure:
-    """Draw vectors of positions.
+def clocks(vectors: Tensor, shown: Sequence[int]) -> Figure:
+    """Draw vectors of positions as clocks: a sine and its cosine are the tip of a hand.
 
     Args:
         vectors: A row for each position, numbers from -1 to 1, (length, d_model).
+        shown: Positions to draw, a row of dials each.
     """
+    hands = vectors[list(shown)].unflatten(-1, (-1, 2))
+    many = hands.shape[1]
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 2.9))
-        look = {"cmap": _ramp("white", INK), "vmin": -1, "vmax": 1, "aspect": "auto"}
-        shown = axes.imshow(vectors.mT.numpy(), **look)
-        bar = figure.colorbar(shown, ax=axes, ticks=(-1, 0, 1), pad=0.02)
-        bar.set_label("sine or cosine")
-        length, d_model = vectors.shape
-        axes.set(xlabel="position", xticks=range(0, length, 10))
-        axes.set(ylabel="feature", yticks=range(0, d_model, 5))
+        figure, axes = plt.subplots(figsize=(5.2, 0.3 + 4.6 / many * len(shown)))
+        for row, position in enumerate(shown):
+            axes.text(-0.8, row, str(position), ha="right", va="center")
+            for column, (sine, cosine) in enumerate(hands[row].tolist()):
+                axes.add_patch(Circle((column, row), 0.42, fill=False, edgecolor=FAINT))
+                tip = (column + 0.38 * sine, row - 0.38 * cosine)
+                axes.plot(*zip((column, row), tip, strict=True), color=INK, linewidth=2)
+        axes.text(-0.8, -0.8, "position", ha="center", va="center")
+        axes.text((many - 1) / 2, -0.8, "hands", ha="center", va="center")
+        axes.set(xlim=(-1.7, many - 0.5), ylim=(len(shown) - 0.5, -1), aspect="equal")
+        axes.axis("off")
+    return closed(figure)
+
+
+# --- a leak ---------------------------------------------------------------------------------------
+
+
+def losses(runs: Mapping[str, Tensor], best: float) -> Figure:
+    """Draw the loss of models in training, (steps,) each, and the best that is possible."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.6))
+        axes.axhline(best, color=FAINT, linestyle=":")
+        longest = max(len(run) for run in runs.values())
+        axes.text(longest, best + 0.05, "best possible", ha="right", va="bottom")
+        for look, (name, run) in zip(("-", "--"), runs.items(), strict=True):
+            axes.plot(range(1, len(run) + 1), run, look, label=name)
+        axes.set(xlabel="step of training", ylabel="loss, nats", ylim=(0, None))
+        figure.legend(loc="outside upper center", ncols=len(runs), handlelength=3.2)
     return closed(figure)
 
 

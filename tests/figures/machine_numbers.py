@@ -168,28 +168,36 @@ def scaled_dot_product(got: Reading) -> dict[str, Tensor]:
     return found
 
 
-def words_and_matrices(draw: Random) -> dict[str, list[float]]:
-    sizes = {"x": 6, "W_Q": 4, "W_K": 4, "W_V": 4}
-    lists = {
-        name: [round(draw.uniform(-1.5, 2.5), 1) for _ in range(size)]
-        for name, size in sizes.items()
-    }
-    return lists | {"row": [draw.randrange(3)]}
+def three_words(*matrices: str) -> Callable[[Random], dict[str, list[float]]]:
+    """Three words, so many matrices, and the word that is followed."""
+
+    def drawn(draw: Random) -> dict[str, list[float]]:
+        lists = {
+            name: [round(draw.uniform(-1.5, 2.5), 1) for _ in range(size)]
+            for name, size in ({"x": 6} | dict.fromkeys(matrices, 4)).items()
+        }
+        return lists | {"row": [draw.randrange(3)]}
+
+    return drawn
+
+
+def basic_words(got: Reading) -> dict[str, Tensor]:
+    x = wide(got["x"]).view(3, 2)
+    return of_words(got, (x, x, x), masked_softmax(dot_scores(x, x)), basic_self_attention(x))
 
 
 def self_attention(got: Reading) -> dict[str, Tensor]:
     x = wide(got["x"]).view(3, 2)
-    if got["words"] == "no projections":
-        query, key, value = x, x, x
-        weights, outputs = masked_softmax(dot_scores(x, x)), basic_self_attention(x)
-    else:
-        query, key, value = (x @ wide(got[f"W_{one}"]).view(2, 2) for one in "QKV")
-        weights, outputs = attention_weights(query, key), attention(query, key, value)
+    query, key, value = made = tuple(x @ wide(got[f"W_{one}"]).view(2, 2) for one in "QKV")
+    return of_words(got, made, attention_weights(query, key), attention(query, key, value))
+
+
+def of_words(
+    got: Reading, made: tuple[Tensor, ...], weights: Tensor, outputs: Tensor
+) -> dict[str, Tensor]:
+    """Return what follows for all words, and for the one that is followed."""
     row = int(got["row"][0])
-    return {
-        "query": query,
-        "key": key,
-        "value": value,
+    return dict(zip(("query", "key", "value"), made, strict=True)) | {
         "all": weights,
         "outputs": outputs,
         "weights": weights[row],
@@ -202,19 +210,18 @@ def two_verbs(draw: Random) -> dict[str, list[float]]:
 
 
 def multi_head(got: Reading) -> dict[str, Tensor]:
-    read = got["read"]
     first, second = wide(got["verbs"]).view(2, 2)
     if got["order"] != "hang … let":
         first, second = second, first
     key, value = torch.zeros(2, 6, 2, dtype=torch.float64)
     key[0, 0], key[3, 1], value[0], value[3] = got["stretch"], 1, first, second
-    found: dict[str, Any] = {"numbers": torch.tensor(4 * read)}
+    found: dict[str, Any] = {}
     for name, query in (("one", [10, 0]), ("other", [0, 10]), ("both", [10, 10])):
-        scores = dot_scores(wide([query]), key[:read])
+        scores = dot_scores(wide([query]), key)
         found[name] = {
             "scores": scores[0],
             "weights": masked_softmax(scores)[0],
-            "output": attend(scores, value[:read])[0],
+            "output": attend(scores, value)[0],
         }
     return found
 
@@ -241,7 +248,8 @@ LAWS = {
     "luong": Law(arrows("W"), luong),
     "reinforce": Law(lambda draw: {"drawn": [draw.randint(1, 200)]}, reinforce),
     "scaled_dot_product": Law(lambda _: {}, scaled_dot_product),
-    "self_attention": Law(words_and_matrices, self_attention),
+    "basic_self_attention": Law(three_words(), basic_words),
+    "self_attention": Law(three_words("W_Q", "W_K", "W_V"), self_attention),
     "multi_head": Law(two_verbs, multi_head),
 }
 

@@ -235,7 +235,7 @@ def test_keyboard_types_digits_moves_weight_and_walks_the_words(page: Page) -> N
     assert start.input_value() == "0"
     page.keyboard.press("Control+z")
     assert value(page, "stamps").endswith("0.25")
-    for _ in range(7):  # tools, play, undo, clear, weights back, start from, and the caption
+    for _ in range(8):  # tools, play, undo, clear, weights back, start from, attention, caption
         page.keyboard.press("Tab")
     word = "Number(document.activeElement.dataset.word)"
     for key, wanted in {"ArrowRight": 2, "ArrowUp": 1, "Home": 0, "ArrowLeft": 0}.items():

@@ -1,4 +1,4 @@
-"""The figure of gradients: the page's own layers against autograd, its race against the record."""
+"""The figure of gradients: the page's own layers against autograd."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from torch.testing import assert_close
 from attn_course.interactive import gradient_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.recurrence.draws import SEEDS, noise, normal, orthogonal
-from attn_course.interactive.recurrence.state import State, race_of
-from attn_course.trained import record
-from attn_course.trained.recall import STEPS
+from attn_course.interactive.recurrence.state import State
 from tests.conftest import Build, chapters
 from tests.figures.interactive_laws import (
     IN_LOOKS,
@@ -30,7 +28,6 @@ from tests.figures.interactive_pages import look, page_of, read_all
 from tests.sampling import left_to_proofs, sample, sampled
 
 FIGURE = ".attn-figure[data-figure='recurrence']"
-RUNS = record("recall")["runs"]
 LEFT, RIGHT = 66, 540  # of the distances from 0 to 200, in the picture
 CONTROLS = ("distance", "gain", "forget bias")
 
@@ -38,7 +35,7 @@ CONTROLS = ("distance", "gain", "forget bias")
 @cache
 def drawn(**options: Any) -> InteractiveFigure:
     """The figure of the chapter."""
-    return gradient_explorer(RUNS, **options)
+    return gradient_explorer(**options)
 
 
 address, window, page, figure = page_of("recurrence", lambda: drawn().html)
@@ -67,8 +64,7 @@ def assert_script_agrees_with_package(root: Locator, states: list[dict[str, floa
     found = read_all(root, states)
     for set_to, got in zip(states, found, strict=True):
         seed, distance, gain, bias = set_to.values()
-        state = State(race_of(RUNS), distance, gain, bias, seed)
-        assert int(got["raced"]) == state.raced
+        state = State(distance, gain, bias, seed)
         for name, reach in state.reach.items():
             # what a gradient does to a change it does to a rounding: with gain 2 both grow by
             # ten powers of ten, and PyTorch's own instructions differ as much from each other
@@ -98,43 +94,10 @@ def test_figure_in_the_book_gives_the_gradients_of_autograd(
         assert_script_agrees_with_package(root, random_states()[2:4])
 
 
-def test_race_is_the_record_of_the_chapter() -> None:
-    race = race_of(RUNS)
-    assert list(race) == [10, 20, 50, 100]
-    learners = ["rnn", "gru", "lstm", "lstm, forget bias 3", "attention"]
-    assert all(list(lanes) == learners for lanes in race.values())
-    assert race[20]["attention"] == [20, 40, None]
-    assert race[100]["gru"] == [40, 40, 40]
-    assert race[100]["lstm, forget bias 3"] == [None] * 3
-    assert all(len(runs) == 3 for lanes in race.values() for runs in lanes.values())
-
-
-@pytest.mark.browser
-def test_marks_of_the_race_stand_at_their_steps(page: Page) -> None:
-    root = page.locator(FIGURE)
-    race = race_of(RUNS)
-    start, stop, never = 150, 442, 498  # of a lane: 10 steps, the most steps, no end
-    for distance, raced in ((3, 10), (14, 10), (15, 20), (70, 50), (71, 100), (200, 100)):
-        read_all(root, [{"distance": distance}])
-        assert f"distance {raced}" in root.locator("[data-part=raced]").text_content()
-        assert root.locator("[data-part=steps-reading]").inner_text().count("not in 2000") == sum(
-            steps is None for runs in race[raced].values() for steps in runs
-        )
-        for name, runs in race[raced].items():
-            for seed, steps in enumerate(runs):
-                mark = root.locator(f'[data-run="{name} {seed}"]').get_attribute("transform")
-                x = float(re.findall(r"[\d.]+", mark)[0])
-                if steps is None:
-                    assert abs(x - never) <= 13
-                else:
-                    share = math.log10(steps / 10) / math.log10(STEPS / 10)
-                    assert abs(x - (start + share * (stop - start))) <= 0.051
-
-
 @pytest.mark.browser
 def test_keyboard_alone_changes_everything_and_shows_where_it_is(page: Page) -> None:
     root = page.locator(FIGURE)
-    changes = ({"distance", "raced"}, {"gain", "rnn"}, {"bias", "lstm"}, None)
+    changes = ({"distance"}, {"gain", "rnn"}, {"bias", "lstm"}, None)
     for name, allowed in zip((*CONTROLS, "again"), changes, strict=True):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.dataset.part") == name
@@ -168,8 +131,6 @@ def test_distance_follows_the_pointer_and_marks_stay_on_their_curves(page: Page)
     assert reading(root)["distance"] == 1
     page.mouse.up()
     page.mouse.move(*place(100))
-    assert reading(root)["distance"] == 1
-    root.locator("[data-run='gru 2']").click()  # the topmost; another axis, of steps
     assert reading(root)["distance"] == 1
     for name in ("rnn", "attention"):
         curve = root.locator(f'[data-curve="{name}"]').get_attribute("d").split("L")
@@ -224,9 +185,8 @@ def test_normal_numbers_are_normal_and_an_orthogonal_matrix_keeps_lengths() -> N
         ({"gain": math.nan}, r"gain=nan is not from 0.5 to 2"),
         ({"forget_bias": -1.0}, r"forget_bias=-1.0 is not from 0 to 6"),
         ({"seed": 8192}, r"seed=8192 is not from 0 to 8191"),
-        ({"runs": []}, r"none of 0 runs is of the task 'first'"),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        gradient_explorer(**{"runs": RUNS} | change)
+        gradient_explorer(**change)

@@ -46,9 +46,12 @@ def captioner_step() -> Figure:
     return draw_step(image(), weights()[1], "a", "seven")
 
 
-def pictures() -> Figure:
-    """Draw two pictures."""
-    return captioning.pictures({"number 2": image(), "number 3": 1 - image()})
+SAID, WANTED = ["a one is above a two", "a six"], ["a two is above a one", "a six"]
+
+
+def captioned() -> Figure:
+    """Draw two pictures, the first with a wrong caption."""
+    return captioning.captioned([image(), 1 - image()], SAID, WANTED)
 
 
 def word_by_word() -> Figure:
@@ -92,7 +95,7 @@ def photograph() -> Figure:
     return captioning.photograph(numbers(3, 12, 20), FOUND, CELL, ASKED, smooth)
 
 
-DIAGRAMS = [captioner_step, pictures, word_by_word, grids, photograph]
+DIAGRAMS = [captioner_step, captioned, word_by_word, grids, photograph]
 FIGURES = [*DIAGRAMS, reach, by_baseline]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
@@ -117,13 +120,20 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
 # --- images and their cells -----------------------------------------------------------------------
 
 
-def test_picture_is_black_ink_on_white_paper_under_its_title() -> None:
-    first, second = pictures().axes
-    assert [axes.get_title() for axes in (first, second)] == ["number 2", "number 3"]
-    for axes, ink in ((first, image()), (second, 1 - image())):
+def test_picture_is_black_ink_on_white_paper() -> None:
+    for axes, ink in zip(captioned().axes, (image(), 1 - image()), strict=False):
         assert_near(axes.images[0].get_array(), (1 - ink)[..., None].expand(-1, -1, 3))
-    assert_near([line.get_ydata()[0] for line in first.lines[::2]], [3.5, 7.5])
-    assert_near([line.get_xdata()[0] for line in first.lines[1::2]], [3.5, 7.5])
+        assert_near([line.get_ydata()[0] for line in axes.lines[::2]], [3.5, 7.5])
+        assert_near([line.get_xdata()[0] for line in axes.lines[1::2]], [3.5, 7.5])
+
+
+def test_captions_stand_below_and_what_is_not_wanted_is_bold() -> None:
+    shown = [text for text in texts(captioned()) if text.get_text()]
+    wrong = [text.get_text() for text in shown if text.get_fontweight() == "bold"]
+    assert wrong == ["one", "two"]
+    said = " ".join(text.get_text() for text in shown)
+    pairs = [f"It says: {one} It should say: {two}" for one, two in zip(SAID, WANTED, strict=True)]
+    assert said == " ".join(pairs)
 
 
 def test_each_word_has_a_picture_whose_paper_is_as_purple_as_its_weights() -> None:
@@ -208,14 +218,14 @@ def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
     assert inputs <= drawn
 
 
-def test_weight_of_a_step_stands_above_its_feature_and_in_its_colour() -> None:
+def test_weight_of_a_step_stands_below_its_feature_and_in_its_colour() -> None:
     (axes,) = captioner_step().axes
     boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     features, shares = boxes[:9], boxes[9:18]
     colours = mpl.colors.LinearSegmentedColormap.from_list("weight", ["white", ROLE["weight"]])
     for feature, share, weight in zip(features, shares, weights()[1].flatten(), strict=True):
         assert share.get_x() == pytest.approx(feature.get_x())
-        assert share.get_y() - feature.get_y() == pytest.approx(4)
+        assert share.get_y() - feature.get_y() == pytest.approx(-4.1)
         assert to_rgb(feature.get_facecolor()) == to_rgb(ROLE["key"])
         assert to_rgb(feature.get_edgecolor()) == to_rgb(ROLE["value"])
         assert_near(share.get_facecolor(), colours(float(weight)), atol=0.01)

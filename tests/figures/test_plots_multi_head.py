@@ -81,8 +81,13 @@ def weight_pairs() -> Figure:
     return multi_head.weight_pairs(PAIRS, ("weight of V2", "weight of V1"))
 
 
+def factors() -> Figure:
+    """Draw what one head can reach."""
+    return multi_head.factors()
+
+
 DIAGRAMS = [split, split_wrongly, layer]
-FIGURES = [*DIAGRAMS, shares, by_seed, looks, reach, weight_pairs]
+FIGURES = [*DIAGRAMS, shares, by_seed, factors, looks, reach, weight_pairs]
 
 
 @sampled
@@ -137,7 +142,7 @@ def test_every_head_has_projections_of_its_own_and_all_outputs_are_projected_onc
         assert len(own) == 3
         filled = {to_rgb(text.get_bbox_patch().get_facecolor()) for text in own}
         assert filled == {to_rgb(ROLE[role])}
-    assert [f"attention, head {head}" in named for head in range(3)] == [True] * 3
+    assert [f"attention, head {head}" in named for head in (1, 2, 3)] == [True] * 3
     assert named.count("output projection $W^O$") == 1
     for text in boxes:
         assert contrast(text.get_color(), text.get_bbox_patch().get_facecolor()[:3]) >= 4.5
@@ -169,6 +174,19 @@ def test_by_seed_has_a_mark_for_each_seed_at_its_height() -> None:
         assert_near(drawn.get_xdata(), reached)
         assert abs(drawn.get_ydata() - height).max() < 0.3
     assert [label.get_text() for label in axes.get_yticklabels()] == list(REACHED)
+
+
+def test_difference_lies_outside_of_what_one_head_reaches_by_1() -> None:
+    (axes,) = factors().axes
+    *_, line, point = axes.lines
+    ((x, y),) = point.get_xydata()
+    reached = [box.get_bbox() for box in axes.patches]
+    assert (x, y) == (1, -1)
+    assert [(box.x0 >= 0) == (box.y0 >= 0) for box in reached] == [True, True]
+    assert not any(box.contains(x, y) for box in reached)
+    assert any(box.contains(*line.get_xydata()[1]) for box in reached)
+    start, end = line.get_xydata()
+    assert (end - start).tolist() == [0, 1]
 
 
 def test_looks_writes_every_weight_that_rounds_to_something() -> None:

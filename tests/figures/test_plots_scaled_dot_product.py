@@ -36,7 +36,9 @@ MASKS = {
     "padding": padding_mask(torch.tensor(4), 6).expand(6, 6),
     "causal": causal_mask(6),
     "by hand": torch.arange(36).view(6, 6) % 5 > 0,
-    "causal, and padding": combine(causal_mask(6), padding_mask(torch.tensor(4), 6)),
+    "causal and\npadding": combine(causal_mask(6), padding_mask(torch.tensor(4), 6)),
+    "all": torch.ones(6, 6).bool(),
+    "window": (torch.arange(6)[:, None] - torch.arange(6)).abs() < 2,
 }
 POWERS, VALUES = torch.tensor([6.0, 3, 9, 2]), torch.tensor([10.0, 20, 40, 0])
 
@@ -67,7 +69,7 @@ def learning() -> Figure:
 
 
 def masks() -> Figure:
-    """Draw four masks."""
+    """Draw six masks."""
     return figures.masks(MASKS)
 
 
@@ -120,7 +122,7 @@ def test_the_arrow_leads_from_the_scores_to_the_weights() -> None:
         next(box for box in boxes(figure) if to_rgb(box.get_facecolor()) == to_rgb(face))
         for face in (PAPER, ROLE["weight"])
     )
-    assert scores.get_y() > arrow.xyann[1] > arrow.xy[1] > weights.get_y() + weights.get_height()
+    assert scores.get_x() + scores.get_width() < arrow.xyann[0] < arrow.xy[0] < weights.get_x()
     assert any("over the keys" in text for text in words_in(figure))
 
 

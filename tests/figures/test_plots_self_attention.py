@@ -48,7 +48,7 @@ def vectors() -> Tensor:
 
 def table() -> Figure:
     """Draw the weights of a sentence in per cent."""
-    return self_attention.table(SENTENCE, 100 * weights(), decimals=0, most=50)
+    return self_attention.table(SENTENCE, 100 * weights(), decimals=0, most=50, framed=5)
 
 
 def cosines() -> Figure:
@@ -91,9 +91,17 @@ def places() -> Tensor:
     return torch.rand(40, 16, generator=torch.Generator().manual_seed(0))
 
 
-def positions() -> Figure:
-    """Draw the vectors of 40 positions."""
-    return self_attention.positions(places())
+def clocks() -> Figure:
+    """Draw the vectors of three positions."""
+    return self_attention.clocks(places(), (0, 1, 39))
+
+
+RUNS = {"no mask": torch.linspace(3, 0, 50), "causal mask": torch.linspace(3, 2, 50)}
+
+
+def losses() -> Figure:
+    """Draw two runs, one of which falls below the best possible."""
+    return self_attention.losses(RUNS, 1.79)
 
 
 def shares() -> Figure:
@@ -101,13 +109,13 @@ def shares() -> Figure:
     return self_attention.shares(COUNTS)
 
 
-FIGURES = [table, cosines, panels, rows, blend, three_roles, one_word, positions, shares]
+FIGURES = [table, cosines, panels, rows, blend, three_roles, one_word, clocks, losses, shares]
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (three_roles, one_word))
+    assert_laws(draw, is_diagram=draw in (three_roles, one_word, clocks))
 
 
 def ticks(axes: Axes, axis: str) -> list[str]:
@@ -288,10 +296,23 @@ def test_arrows_lead_from_the_words_to_the_weights_through_queries_and_keys_only
 # --- positions, parameters ------------------------------------------------------------------------
 
 
-def test_positions_are_columns() -> None:
-    (shown,) = positions().axes[0].images
-    assert_near(shown.get_array(), places().mT)
-    assert (shown.norm.vmin, shown.norm.vmax) == (-1, 1)
+def test_hand_of_a_clock_points_to_the_sine_and_the_cosine_and_up_at_an_angle_of_0() -> None:
+    (axes,) = clocks().axes
+    pairs = places()[[0, 1, 39]].unflatten(-1, (-1, 2)).flatten(0, 1)
+    for line, (sine, cosine) in zip(axes.lines, pairs.tolist(), strict=True):
+        (x, right), (y, top) = line.get_xdata(), line.get_ydata()
+        assert_near([right - x, y - top], [0.38 * sine, 0.38 * cosine], atol=1e-6)
+    assert axes.yaxis_inverted()
+    assert [text.get_text() for text in axes.texts][:3] == ["0", "1", "39"]
+
+
+def test_losses_stand_over_their_steps_with_the_best_possible() -> None:
+    (axes,) = losses().axes
+    best, *curves = axes.lines
+    assert set(best.get_ydata()) == {1.79}
+    for curve, (name, run) in zip(curves, RUNS.items(), strict=True):
+        assert curve.get_label() == name
+        assert_near(curve.get_xydata(), torch.stack([torch.arange(1.0, 51), run], 1))
 
 
 def test_shares_of_a_model_fill_its_bar_and_small_ones_have_no_number() -> None:

@@ -76,8 +76,8 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
         )
         + choice("In the picture", *tools)
         + tag("div", "".join([*buttons, examples]), class_="attn-options")
-        + caption
         + choice("Attention", *attention)
+        + caption
         + kept(stamps=_stamps(images[0], WAYS * len(NAMES)), strokes="", word=FIRST_WORD, moves="")
     )
 

@@ -1,4 +1,4 @@
-// Two heads on the same words, beside one head that wants both verbs; and what the heads keep.
+// Two heads on the same words, beside one head that wants both verbs.
 const SENTENCE = ["hang", "them", "not", "let", "them", "go"],
   VERBS = [0, 3], // their places
   SHARP = 10; // the length of a query
@@ -9,8 +9,8 @@ const NAMES = {
   both: "one head: both verbs",
 };
 
-// The words that have been read: the keys tell the places of the verbs, the values which they are.
-const readBy = ({ read, stretch, verbs, order }) => {
+// The keys tell the places of the verbs, the values which they are.
+const sentenceOf = ({ stretch, verbs, order }) => {
   const swapped = order !== "hang \u2026 let",
     [hang, release] = pairsOf(verbs);
   const words = SENTENCE.map((word, i) =>
@@ -20,14 +20,12 @@ const readBy = ({ read, stretch, verbs, order }) => {
     i === VERBS[0] ? [stretch, 0] : i === VERBS[1] ? [0, 1] : [0, 0],
   );
   const values = words.map((word) => ({ hang, let: release })[word] ?? [0, 0]);
-  return Object.fromEntries(
-    Object.entries({ words, keys, values }).map(([name, list]) => [name, list.slice(0, read)]),
-  );
+  return { words, keys, values };
 };
 
 const modelOf = (state) => {
-  const { words, keys, values } = readBy(state),
-    model = { words, keys, values, numbers: keys.flat().length + values.flat().length };
+  const { words, keys, values } = sentenceOf(state),
+    model = { words, keys, values };
   for (const [name, query] of Object.entries(QUERIES))
     model[name] = attend(
       keys.map((key) => dot(query, key)),
@@ -36,37 +34,27 @@ const modelOf = (state) => {
   return model;
 };
 
-// A column for each word: its score, its weight, and under its name the key and value that are kept.
-const drawLook = (pen, id, [x, y, width], { words, keys, values, numbers, [id]: look }) => {
+// A column for each word: its score, its weight and its name.
+const drawLook = (pen, id, [x, y, width], { words, [id]: look }) => {
   const wide = width / SENTENCE.length,
-    tall = pen.narrow ? 32 : 44,
-    base = y + 28 + tall,
-    cell = pen.narrow ? 6 : 8;
+    tall = pen.narrow ? 32 : 52,
+    base = y + 44 + tall,
+    opacity = pen.seen(2);
   words.forEach((word, j) => {
     const middle = x + wide * (j + 0.5),
-      text = { at: "middle", small: true };
+      text = { at: "middle", small: true },
+      weight = look.weights[j],
+      bar = tall * weight * opacity;
     pen.text(`${id}-score${j}`, middle, y + 14, shown(look.scores[j], 0), "ink", text);
-    const bar = tall * look.weights[j] * pen.seen(2);
     pen.rect(`${id}-weight${j}`, [middle - wide * 0.3, base - bar, wide * 0.6, bar], "weight", {
       round: 2,
     });
+    if (VERBS.includes(j)) {
+      const says = shown(weight);
+      pen.text(`${id}-weight${j}-is`, middle, base - bar - 8, says, "weight", { ...text, opacity });
+    }
     const role = word === "not" ? "query" : "key";
-    pen.text(`${id}-word${j}`, middle, base + 11, word, role, {
-      ...text,
-      bold: !pen.narrow && (VERBS.includes(j) || word === "not"),
-    });
-    [keys, values].forEach((list, part) =>
-      list[j].forEach((number, c) => {
-        const box = [
-          middle - wide * 0.3,
-          base + 21 + cell * (2 * part + c) + 2 * part,
-          wide * 0.6,
-          cell - 1,
-        ];
-        const opacity = 0.2 + 0.7 * Math.min(Math.abs(number) / 2, 1);
-        pen.rect(`${id}-kept${part}${c}${j}`, box, part ? "value" : "key", { round: 1, opacity });
-      }),
-    );
+    pen.text(`${id}-word${j}`, middle, base + 11, word, role, text);
   });
   pen.line(
     `${id}-base`,
@@ -77,8 +65,6 @@ const drawLook = (pen, id, [x, y, width], { words, keys, values, numbers, [id]: 
     "ink",
     { line: 1, opacity: 0.4 },
   );
-  const says = `cache: ${words.length} words, ${numbers} numbers`;
-  pen.text(`${id}-kept`, x, base + (pen.narrow ? 31 : 34) + 4 * cell, says, "ink", { small: true });
 };
 
 const drawBlend = (pen, id, box, { verbs }, { [id]: look }, swapped, set) => {
@@ -108,8 +94,8 @@ attnMachine("machine-multi-head", {
   draw(pen, state, model, set) {
     const card = pen.narrow ? pen.width : (pen.width - 24) / 3,
       step = pen.narrow ? 148 : 0,
-      half = pen.narrow ? 200 : card - 20,
-      tall = pen.narrow ? 142 : 326;
+      half = pen.narrow ? 216 : card - 20,
+      tall = pen.narrow ? 142 : 298;
     const order = state.order === "hang \u2026 let" ? "let \u2026 hang" : "hang \u2026 let",
       swapped = modelOf({ ...state, order });
     Object.keys(NAMES).forEach((id, n) => {
@@ -121,7 +107,7 @@ attnMachine("machine-multi-head", {
       drawLook(pen, id, [left + 10, top + 20, half], model);
       const plane = pen.narrow
         ? [left + half + 18, top + 8, card - half - 26, 110]
-        : [left + 10, top + 178, half, 122];
+        : [left + 10, top + 150, half, 122];
       drawBlend(pen, id, plane, state, model, swapped, set);
       const output = `output ${shownPair(model[id].output)}`,
         look = { at: "middle", bold: true, opacity: pen.seen(3) };
@@ -134,14 +120,10 @@ attnMachine("machine-multi-head", {
         look,
       );
     });
-    const foot = 2 * step + tall + 16;
-    const legend = "ring: the output if the verbs change places";
-    pen.text("legend", pen.width / 2, foot, legend, "output", {
-      at: "middle",
-      small: true,
-      opacity: pen.seen(3),
-    });
-    return foot + 10;
+    const [x, y] = pen.narrow ? [10, 3 * step - 26] : [2 * (card + 12) + 16, 141];
+    const look = { small: true, opacity: pen.seen(3) };
+    pen.text("legend", x, y, "ring: if verbs are exchanged", "output", look);
+    return 2 * step + tall;
   },
   say(_, { words, one, other, both }, step) {
     const asks = `\u201c${words.join(" ")}\u201d`;

@@ -26,7 +26,7 @@ const modelOf = ({ drawn: [many], baseline }, { cells }) => {
 const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
   const wide = width / 3,
     base = y + height - 42;
-  pen.text("cells", x, y + 8, "weights and rewards", "weight", { bold: true });
+  pen.text("cells", x, y + 8, `weights, rewards; ${many} drawn`, "weight", { bold: true });
   WEIGHTS.forEach((weight, j) => {
     const middle = x + wide * (j + 0.5),
       tall = (base - y - 40) * (weight / 0.5);
@@ -38,7 +38,7 @@ const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
     pen.text(`weight${j}-is`, middle, base - tall - 10, shown(weight), "weight", { at: "middle" });
     const look = { at: "middle", bold: true };
     pen.text(`reward${j}`, middle, base + 14, `R = ${shown(REWARDS[j], 0)}`, "value", look);
-    pen.text(`count${j}`, middle, base + 32, `${counts[j]} of ${many}`, "ink", { at: "middle" });
+    pen.text(`count${j}`, middle, base + 32, counts[j], "ink", { at: "middle" });
   });
 };
 

@@ -159,6 +159,13 @@ STATES = {
         controls={"d": Slider("width d", "query", WIDTHS, 64)},
         data=scores_by_width,
     ),
+    "basic_self_attention": State(
+        chapter="self_attention",
+        label="The attention machine: three words",
+        hint="Drag a word. Click a row of weights to follow its word.",
+        steps=("weights", "output"),
+        numbers={"x": (0, 2, 1, 1, 2, 0), "row": (1,)},
+    ),
     "self_attention": State(
         chapter="self_attention",
         label="The attention machine: three projections",
@@ -171,17 +178,15 @@ STATES = {
             "W_V": (1, 0, -1, 0),
             "row": (1,),
         },
-        controls={"words": Choice("words", ("projected", "no projections"))},
     ),
     "multi_head": State(
         chapter="multi_head",
-        label="The attention machine: two heads and a cache",
+        label="The attention machine: two heads and one",
         hint="Let the verbs change places, lengthen a key, drag a value.",
         numbers={"verbs": (0, 2, 2, 0.4)},
         controls={
             "order": Choice("order", ("hang … let", "let … hang")),
             "stretch": Slider("length of key 1", "key", LENGTHS, 1.0),
-            "read": Slider("words read", "value", (1, 2, 3, 4, 5, 6), 6),
         },
     ),
 }

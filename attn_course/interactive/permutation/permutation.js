@@ -25,7 +25,8 @@ const heapReader = (tensors) => {
 attnFigure("permutation", (root, data, say, parts) => {
   const { form, picture, part, value, show, ran, change } = parts;
   const chosen = form.elements;
-  const grid = weightTable(root, { left: 182, top: 112, wide: 40, tall: 34 });
+  const letters = Math.max(...data.words.map((word) => word.length)); // of a slanted name
+  const grid = weightTable(root, { left: 182, top: 26 + 8 * letters, wide: 40, tall: 34 });
   // a link may hold anything: what is no heap of known words is taken for the first one
   const numbers = (name) => {
     const found = chosen[name].value.split(".").map(Number);
@@ -61,7 +62,7 @@ attnFigure("permutation", (root, data, say, parts) => {
       changed: !right[i],
     }));
     const here = [chosen.row.value, chosen.column.value].map((at) => within(at, words.length));
-    grid.draw({ rows, columns: words.map(name), here });
+    grid.draw({ rows, columns: words.map(name), here, touched: [here[0]] });
     const count = right.filter(Boolean).length;
     show("answers", `${count} of ${words.length} right`);
     show("apart", now.apart === undefined ? "" : apart(now.apart));

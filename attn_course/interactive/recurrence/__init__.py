@@ -1,10 +1,8 @@
 """The figure of gradients: turn gain, forget bias and distance, and see how far a gradient reaches.
 
 The layers are drawn and differentiated in the page, by `layers.js`; the tests hold it
-against autograd. The race below comes from the record of trained models.
+against autograd.
 """
-
-from collections.abc import Mapping, Sequence
 
 from attn_course.interactive.controls import button, hint, kept, readings, slider
 from attn_course.interactive.figure import InteractiveFigure
@@ -17,26 +15,22 @@ from attn_course.interactive.recurrence.draws import (
     TOKENS,
     WIDTH,
 )
-from attn_course.interactive.recurrence.state import BIASES, FAR, GAINS, LAYERS, NEAR, race_of
-from attn_course.trained.recall import STEPS
+from attn_course.interactive.recurrence.state import BIASES, FAR, GAINS, LAYERS, NEAR
 
 LIVE = (
     "Live: this page draws the layers and differentiates them. With the same random numbers its "
     "gradients are PyTorch's to five digits: a test compares them in a browser. From gain 1.9 on "
-    "they agree to two, because an exploding gradient blows up rounding as well. The steps to "
-    "learn do not come from this page, but from the record <code>recall</code> of "
-    "<code>attn_course.trained</code>."
+    "they agree to two, because an exploding gradient blows up rounding as well."
 )
 
 
 def gradient_explorer(
-    runs: Sequence[Mapping[str, object]],
     distance: int = 50,
     gain: float = 0.58,
     forget_bias: float = 0.0,
     seed: int = 0,
 ) -> InteractiveFigure:
-    """Show how far a gradient reaches through four layers, and how soon such layers learn.
+    """Show how far a gradient reaches through four layers.
 
     The reader turns the distance, the gain of the plain network's recurrent matrix and the LSTM's
     forget bias, and draws other random numbers. Shown as the last expression of a cell, it works
@@ -44,7 +38,6 @@ def gradient_explorer(
     picture of its first state.
 
     Args:
-        runs: The runs of the record "recall".
         distance: Steps from the token to the end at first, from 1 to 200.
         gain: Factor of the random orthogonal matrix with which the plain network begins, from 0.5
             to 2; rounded to a step of the slider, 0.02. PyTorch draws a matrix that is about as
@@ -53,7 +46,7 @@ def gradient_explorer(
         seed: Which random numbers, from 0 to 8191.
 
     Raises:
-        ValueError: A number is outside its range, or no run is of the task "first".
+        ValueError: A number is outside its range.
     """
     for name, number, least, most in (
         ("distance", distance, 1, FAR),
@@ -63,9 +56,6 @@ def gradient_explorer(
     ):
         if not least <= number <= most:
             raise ValueError(f"{name}={number} is not from {least:g} to {most:g}")
-    race = race_of(runs)
-    if not race:
-        raise ValueError(f"none of {len(runs)} runs is of the task 'first'")
     gain, forget_bias = (
         round(least + round((number - least) / step) * step, 9)
         for number, (least, _, step) in ((gain, GAINS), (forget_bias, BIASES))
@@ -81,15 +71,13 @@ def gradient_explorer(
         + slider("forget bias", "output", *BIASES[:2], forget_bias, BIASES[2])
         + button("again", "draw other random numbers")
         + kept(seed=seed),
-        readings=readings(**{name: name for name in (*LAYERS, "steps")}),
+        readings=readings(**{name: name for name in LAYERS}),
         data={
-            "race": {str(distance): lanes for distance, lanes in race.items()},
             "layers": LAYERS,
             "seeds": SEEDS,
             "length": LENGTH,
             "width": WIDTH,
             "near": NEAR,
-            "most": STEPS,
             "streams": {
                 "tokens": TOKENS,
                 "direction": DIRECTION,

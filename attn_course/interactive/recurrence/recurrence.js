@@ -8,14 +8,12 @@ const short = (number) => {
 
 attnFigure("recurrence", (root, data, say, parts) => {
   const { form, picture, part, value, keep, write, show, ran } = parts;
-  const { race, layers, streams, width } = data;
-  const far = data.length - 1,
-    late = `not in ${data.most}`;
+  const { layers, streams, width } = data;
+  const far = data.length - 1;
   const across = attnScale([0, far, LEFT, RIGHT]),
-    up = attnScale([LOW, HIGH, BOTTOM, TOP]),
-    along = attnScale([1, Math.log10(data.most), START, NEVER - 56]);
+    up = attnScale([LOW, HIGH, BOTTOM, TOP]);
 
-  layOut(picture, data, { across, up, along, late });
+  layOut(picture, layers, { across, up });
 
   const read = remembering((seed) => {
     const along = normal(seed, streams.direction, width),
@@ -59,11 +57,8 @@ attnFigure("recurrence", (root, data, say, parts) => {
   const state = () => {
     const number = (name) => Number(value(name));
     const [seed, distance, gain, bias] = ["seed", "distance", "gain", "forget bias"].map(number);
-    const apart = (one) => Math.abs(Math.log(one / distance));
-    const nearer = (one, other) => (apart(other) < apart(one) ? other : one);
-    const raced = Object.keys(race).reduce(nearer);
     const reach = Object.fromEntries(layers.map((name) => [name, reaches[name](seed, gain, bias)]));
-    return { seed, distance, gain, bias, raced, reach };
+    return { seed, distance, gain, bias, reach };
   };
 
   const drawCurves = ({ distance, reach }) => {
@@ -78,19 +73,7 @@ attnFigure("recurrence", (root, data, say, parts) => {
     part("here").setAttribute("transform", `translate(${across(distance).toFixed(1)} 0)`);
   };
 
-  const drawRace = ({ raced }) => {
-    write("raced", `steps to learn, recorded: distance ${raced}`);
-    const runs = Object.entries(race[raced]).flatMap(([name, taken], lane) => {
-      let failed = 0; // those without end stand abreast
-      return taken.map((steps, seed) => {
-        const x = steps === null ? NEVER + 13 * (failed++ - 1) : along(Math.log10(steps));
-        return markOf(name, x, FIRST + LANE * lane, { "data-run": `${name} ${seed}` });
-      });
-    });
-    part("runs").replaceChildren(...runs);
-  };
-
-  const tell = ({ distance, gain, bias, raced, reach }) => {
+  const tell = ({ distance, gain, bias, reach }) => {
     const gate = (1 / (1 + Math.exp(-bias))).toFixed(3);
     write("distance-reading", String(distance));
     write("gain-reading", gain.toFixed(2));
@@ -101,22 +84,16 @@ attnFigure("recurrence", (root, data, say, parts) => {
       const now = short(reach[name][distance]);
       show(name, `${now}, × ${factor.toFixed(2)} a step${more}`);
     }
-    const steps = Object.entries(race[raced]).map(
-      ([name, runs]) => `${name}: ${runs.map((one) => one ?? late).join(", ")}`,
-    );
-    show("steps", steps.join("\n"));
-    part("steps-reading").previousSibling.textContent = `steps at ${raced}`;
     const reached = layers.map((name) => `${name} ${short(reach[name][distance])}`);
     say(
       `Gain ${gain.toFixed(2)}, forget bias ${bias.toFixed(2)}. ` +
-        `Gradient at distance ${distance}: ${reached.join(", ")}. ` +
-        `Steps to learn, recorded at distance ${raced}: ${steps.join("; ")}.`,
+        `Gradient at distance ${distance}: ${reached.join(", ")}.`,
     );
   };
 
   const draw = () => {
     root.reading = state();
-    for (const show of [drawCurves, drawRace, tell]) show(root.reading);
+    for (const show of [drawCurves, tell]) show(root.reading);
   };
 
   form.addEventListener("input", ({ target }) => {
@@ -129,13 +106,9 @@ attnFigure("recurrence", (root, data, say, parts) => {
     draw();
     ran(reachOfRnn, reachOfGru, reachOfLstm, reachOfAttention);
   });
-  attnDrag(
-    picture,
-    (x) => {
-      keep({ distance: Math.round((far * (x - LEFT)) / (RIGHT - LEFT)) });
-      draw();
-    },
-    ({ clientY }) => clientY < part("raced").getBoundingClientRect().top,
-  ); // below, another axis
+  attnDrag(picture, (x) => {
+    keep({ distance: Math.round((far * (x - LEFT)) / (RIGHT - LEFT)) });
+    draw();
+  });
   draw();
 });

@@ -1,7 +1,5 @@
-"""A state of the figure of gradients, in numbers of the package and of the record."""
+"""A state of the figure of gradients, in numbers of the package."""
 
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,8 +19,6 @@ FAR = LENGTH - 1  # the greatest distance
 NEAR = 20  # from here to the greatest distance the factor per step is measured, as in the chapter
 LAYERS = ("rnn", "gru", "lstm", "attention")
 GAINS, BIASES = (0.5, 2.0, 0.02), (0.0, 6.0, 0.25)  # least, most, step
-# For each distance and learner, the optimiser steps of each seed; None if it did not learn.
-Race = Mapping[int, Mapping[str, Sequence[int | None]]]
 
 
 @dataclass(frozen=True)
@@ -30,14 +26,12 @@ class State:
     """A state of the figure, and what follows from it.
 
     Args:
-        race: The recorded steps.
         distance: Steps from the token to the end.
         gain: Factor of the random orthogonal matrix that is the recurrent one of the plain network.
         forget_bias: Initial bias of the forget gate of the LSTM.
         seed: The random numbers from which layers and tokens are drawn.
     """
 
-    race: Race
     distance: int
     gain: float
     forget_bias: float
@@ -56,23 +50,3 @@ class State:
         return {
             name: gradient_reach(last_along(layer, along), read) for name, layer in built.items()
         }
-
-    @property
-    def raced(self) -> int:
-        """The recorded distance that is nearest to the chosen one, in ratio."""
-        return min(self.race, key=lambda one: abs(math.log(one / self.distance)))
-
-
-def race_of(runs: Sequence[Mapping[str, object]], task: str = "first") -> Race:
-    """The steps of all seeds at the rate that the trials settled on, by size and layer."""
-    trials: dict[int, dict[str, list[Mapping[str, object]]]] = {}
-    for run in runs:
-        if run["task"] == task:
-            trials.setdefault(run["size"], {}).setdefault(run["layer"], []).append(run)
-    return {
-        size: {
-            layer: [one["steps"] for one in found if one["rate"] == found[-1]["rate"]]
-            for layer, found in sorted(layers.items(), key=lambda pair: pair[0] == "attention")
-        }
-        for size, layers in sorted(trials.items())
-    }
