@@ -4,10 +4,11 @@
     python tools/build_exercises.py --check    generate, compare, change nothing
 
 nbgrader generates into a temporary folder first, so a source that fails leaves `exercises/` as it
-was. The sources themselves are stored stripped: no outputs, no counts, no editor's metadata; with a
-first cell that gets the course where it is not installed (see hosted.py), and with the opening that
-all of them share (see opening.py). A problem set that somebody has worked on in place is never
-overwritten without `--force`.
+was. `solutions/for_assistants.md` becomes `exercises/AGENTS.md`, the name under which AI assistants
+look for how to help. The sources themselves are stored stripped: no outputs, no counts, no editor's
+metadata; with a first cell that gets the course where it is not installed (see hosted.py), and with
+the opening that all of them share (see opening.py). A problem set that somebody has worked on in
+place is never overwritten without `--force`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from nbformat import NotebookNode
 from opening import with_opening
 
 ROOT = Path(__file__).resolve().parent.parent
+FOR_ASSISTANTS, READ_BY_THEM = "solutions/for_assistants.md", "AGENTS.md"
 # nbgrader's log: "[GenerateAssignmentApp | ERROR] message"
 LOGGED_ERROR = re.compile(r"^\[\w+ \| ERROR\] (.*(?:\n(?!\[).*)*)", re.MULTILINE)
 
@@ -114,6 +116,8 @@ def build(root: Path, check: bool, force: bool) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         generate(root, Path(folder))
         wanted, stored = files(Path(folder)), files(root / "exercises")
+    if (advice := root / FOR_ASSISTANTS).is_file():
+        wanted[Path(READ_BY_THEM)] = advice.read_bytes()
     for path in sorted(stored.keys() - wanted.keys()):
         yield f"exercises/{path}: has no source in solutions/; delete it"
     for path in [path for path in wanted if wanted[path] != stored.get(path)]:

@@ -39,7 +39,7 @@ from tests.conftest import ROOT
 
 PAGES = {
     name: (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("instructors", "problem_sets")
+    for name in ("instructors", "assistants", "problem_sets")
 }
 GUIDE = PAGES["instructors"]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -64,7 +64,7 @@ OTHERS = {
 
 
 def blocks(language: str) -> Iterator[str]:
-    """The fenced blocks of a language on both pages."""
+    """The fenced blocks of a language on these pages."""
     for page in PAGES.values():
         yield from (text for found, text in BLOCK.findall(page) if found == language)
 

@@ -217,6 +217,18 @@ def test_student_gets_the_page_without_solution_hidden_test_or_notes(course: Pat
     assert run("build_exercises.py", "--root", course, "--check").returncode == 0
 
 
+def test_advice_for_assistants_stands_where_they_look(course: Path) -> None:
+    advice, theirs = course / "solutions" / "for_assistants.md", course / "exercises" / "AGENTS.md"
+    advice.write_text("Explain, and never complete the cell.")
+    checked = run("build_exercises.py", "--root", course, "--check")
+    assert "exercises/AGENTS.md: not what solutions/ gives" in checked.stderr
+    assert run("build_exercises.py", "--root", course).returncode == 0
+    assert theirs.read_text() == advice.read_text()
+    advice.unlink()
+    checked = run("build_exercises.py", "--root", course, "--check")
+    assert "exercises/AGENTS.md: has no source in solutions/" in checked.stderr
+
+
 def test_opening_that_all_sets_share_is_put_in_its_place() -> None:
     title = new_markdown_cell("Intro.\n\n**How to work.** Old.\n\nThe parts follow chapter 01.")
     checked = new_code_cell('check("01_a/double")')
