@@ -58,3 +58,12 @@ def test_notation_page_names_tests_that_there_are() -> None:
     named = re.findall(r"`(tests/\S+\.py)`", notation)
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_statement_on_accessibility_rests_on_tests_that_there_are() -> None:
+    page = (ROOT / "book" / "accessibility.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", page)
+    assert len(named) == page.count("::test_") > 8
+    for file, test in named:
+        (path,) = (ROOT / "tests").rglob(file)
+        assert f"\ndef {test}(" in path.read_text(encoding="utf-8"), (file, test)
