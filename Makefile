@@ -27,7 +27,7 @@ export MYPY_CACHE_DIR := $(CURDIR)/.mypy_cache
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book grading print browser quick test test-hub proofs engine peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
+.PHONY: help book grading print browser quick test test-hub proofs engine peers oldest newest gpu release serve lab exercises notebooks hosted pins style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -90,6 +90,18 @@ oldest: .venv/oldest/ready ## try the package with the oldest PyTorch that it al
 	"$$(sed -n 's/.*"torch>=\([0-9.]*\)".*/torch==\1.*/p' pyproject.toml)" $$(grep -o '^numpy==[^ ]*' requirements.txt)
 	@.venv/oldest/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
 	pathlib.Path(ours, "course.pth").write_text(ours.replace("/.venv/oldest/", "/.venv/") + "\n")'
+	@touch $@
+
+# jupyter-book 1 holds Sphinx and its theme back; this tells what the next ones would break.
+newest: .venv/newest/ready # build the book with the newest Sphinx and theme
+	@.venv/newest/bin/python $(BIN)/jupyter-book build . -W -n --keep-going --path-output .venv/newest
+
+.venv/newest/ready: .venv/test
+	@$(PYTHON) -m venv --clear .venv/newest
+	@.venv/newest/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
+	pathlib.Path(ours, "course.pth").write_text("import site; site.addsitedir(%r)\n" % ours.replace("/.venv/newest/", "/.venv/"))'
+	@.venv/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
+	sphinx docutils myst-parser sphinx-book-theme pydata-sphinx-theme
 	@touch $@
 
 # Any machine with one will do: it takes Python with PyTorch, jaxtyping and pytest, and neither .venv nor a network.

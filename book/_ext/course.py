@@ -112,6 +112,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     gc.set_threshold(1_000_000)
     # It is looked for among all installed packages at each citation, a twelfth of the time.
     register_plugin("pybtex.backends", "plaintext", Backend, force=True)
+    # Jupyter Book sets it for an extension that we do without.
+    app.add_config_value("comments_config", {}, "")
     app.connect("config-inited", turn_on_repository_links, priority=EARLY)
     app.connect("doctree-read", add_problem_set, priority=EARLY)
     app.connect("missing-reference", name_torch, priority=EARLY)

@@ -44,7 +44,9 @@ def lines_run() -> list[str]:
     found = []
     for path in WORKFLOWS:
         for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
-            commands = job.get("strategy", {}).get("matrix", {}).get("command", [""])
+            matrix = job.get("strategy", {}).get("matrix", {})
+            more = [one["command"] for one in matrix.get("include", ()) if "command" in one]
+            commands = [*matrix.get("command", [""]), *more]
             for step in job["steps"]:
                 for command in commands if "run" in step else ():
                     found.append(step["run"].replace("${{ matrix.command }}", command))
@@ -72,7 +74,8 @@ def test_workflows_run_what_there_is() -> None:
             assert re.search(rf"^{target[1]}:", makefile, re.MULTILINE), line
         elif "/" in command.split()[0]:
             assert (ROOT / command.split()[0]).is_file(), line
-    wanted = {".ci/run", "make book", "make proofs", "make peers", "make oldest", "make release"}
+    wanted = {".ci/run", "make book", "make proofs", "make peers", "make oldest", "make newest"}
+    wanted |= {"make release"}
     assert wanted <= set(lines_run())
 
 
@@ -97,10 +100,19 @@ def test_a_release_holds_the_print_edition() -> None:
 
 def test_workflows_try_the_pythons_that_the_package_names() -> None:
     text = (FOLDER / "test.yml").read_text(encoding="utf-8")
-    tried = yaml.safe_load(text)["jobs"]["test"]["strategy"]["matrix"]["python"]
+    job = yaml.safe_load(text)["jobs"]["test"]
+    tried, new = job["strategy"]["matrix"]["python"], job["strategy"]["matrix"]["include"]
     asked = SpecifierSet(PROJECT["requires-python"])
     assert all(version in asked for version in tried)
     assert tried == ["3.11", "3.12", "3.13"]
+    assert new == [{"python": "3.14", "may-fail": True}]
+    assert "matrix.may-fail" in job["continue-on-error"]
+
+
+def test_a_branch_with_a_pull_request_is_tried_once() -> None:
+    text = (FOLDER / "test.yml").read_text(encoding="utf-8")
+    events = yaml.safe_load(text)[True]  # YAML reads the key `on` as a truth value
+    assert events == {"push": {"branches": ["main"]}, "pull_request": None}
 
 
 def test_citation_names_the_version_and_keywords_of_the_package() -> None:
