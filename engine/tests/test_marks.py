@@ -389,3 +389,19 @@ def test_weaker_level_is_taken_only_if_it_is_named(monkeypatch: pytest.MonkeyPat
     with pytest.raises(GradingError, match=r"sandbox is required.*say so: --level limits"):
         levels.choose_level(None)
     assert levels.choose_level("limits") == Level.LIMITS
+
+
+@pytest.mark.parametrize(("held", "is_named"), [("1\n", True), ("0\n", False), (None, False)])
+def test_ubuntus_ban_of_namespaces_is_named_with_its_cure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, held: str | None, is_named: bool
+) -> None:
+    switch = tmp_path / "apparmor_restrict_unprivileged_userns"
+    if held is not None:
+        switch.write_text(held)
+    monkeypatch.setattr(levels, "strongest", lambda: Level.LIMITS)
+    monkeypatch.setattr(levels, "RESTRICTED", switch)
+    with pytest.raises(GradingError) as refused:
+        levels.choose_level(None)
+    assert (
+        "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0" in str(refused.value)
+    ) == is_named

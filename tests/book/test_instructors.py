@@ -215,7 +215,7 @@ def test_limits_in_the_guide_are_those_of_the_program() -> None:
     assert time_left.SLOW_CELLS == 10
     assert "as much of it is allowed, and at least half a minute" in text
     assert IDLE_SECONDS == 30
-    assert f"shows, {MAX_OUTPUT / 10**6:g} MB are kept" in text
+    assert f"shows, {MAX_OUTPUT / 10**6:g} million characters are kept" in text
     assert f"memory ({limits.MEMORY / 2**30:g} GB)" in text
     assert f"at most {limits.PROCESSES} processes" in text
 
