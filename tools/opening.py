@@ -38,6 +38,8 @@ function with them.
 Where a function is off limits, so are its relatives, whatever calls them. Code that torch has
 scripted, traced or compiled counts as borrowed too, since the check cannot see into it.
 
+A part often begins *On paper first*. Answer there before you unfold what it should be.
+
 Below each task are hints, folded: first a nudge, then the shapes, and in most parts the answer in
 pseudo-code. Try for ten minutes before you open one, and open them one at a time.
 
