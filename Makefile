@@ -27,7 +27,7 @@ export MYPY_CACHE_DIR := $(CURDIR)/.mypy_cache
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book grading print browser quick test test-hub proofs engine peers oldest newest gpu release serve lab exercises notebooks hosted pins style lint clean
+.PHONY: help book grading print browser quick test test-hub proofs engine peers oldest newest gpu release serve lab progress exercises notebooks hosted pins style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -123,7 +123,11 @@ serve: book ## build the book, and serve it at http://localhost:8000
 	@cd _build/html && python -m http.server --bind localhost 8000
 
 lab: .venv/ready ## open the problem sets in JupyterLab
+	@$(BIN)/python tools/progress.py || true
 	@$(BIN)/jupyter lab exercises
+
+progress: ## say how far you are in the problem sets; with PART=01_retrieval/softmax, once it is done, its solution
+	@$(PYTHON) tools/progress.py $(PART)
 
 exercises: .venv/grading ## write points and tables of parts, regenerate exercises/, and the kill matrix of what was tried
 	@$(BIN)/python -m hintgrader tables
