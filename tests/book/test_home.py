@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+
+import pytest
+from playwright.sync_api import Browser
 
 from attn_course.plots import ROLE
 from tests.conftest import ROOT, Build, chapters, modules_with_pages
@@ -51,6 +55,34 @@ def test_pages_of_modules_that_are_no_more_are_deleted(tmp_path: Path) -> None:
         (folder / name).touch()
     remove_old_pages(SimpleNamespace(srcdir=tmp_path), None)
     assert {page.name for page in folder.iterdir()} == staying
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("base", ["http", "file"])
+def test_home_page_leads_back_to_where_a_reader_stopped(
+    browser: Browser, bases: dict[str, str], base: str
+) -> None:
+    home, chapter = f"{bases[base]}/book/intro.html", f"{bases[base]}/book/{chapters()[0]}.html"
+    with browser.new_context() as window:
+        page = window.new_page()
+        page.goto(home)
+        line = page.locator("p.course-links", has_text="Go on where you stopped")
+        assert line.count() == 0
+        page.goto(f"{chapter}#temperature")
+        page.wait_for_function("scrollY > 0")
+        page.goto(home)
+        link = line.get_by_role("link")
+        assert link.text_content() == "From SELECT to a soft lookup: Temperature"
+        link.click()
+        page.wait_for_url(f"{chapter}#temperature")
+        page.goto(home)
+        line.get_by_role("button", name="forget").click()
+        page.goto(home)
+        assert line.count() == 0
+        for odd in ("no JSON", json.dumps({"place": "javascript:alert(1)", "title": "x"})):
+            page.evaluate("odd => localStorage.setItem('attn-stopped', odd)", odd)
+            page.goto(home)
+            assert line.count() == 0
 
 
 def test_notation_page_names_tests_that_there_are() -> None:
