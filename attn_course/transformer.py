@@ -40,16 +40,32 @@ def look_back(
 
     Source: Vaswani et al. 2017, section 3.2.3; Su et al. 2024 (rotary positions).
     """
+    query, key, value = _in_heads(layer, tokens, cache)
+    key, value, rule = _in_reach(key, value, tokens.shape[1], context)
+    found = fast_attention(query, key, value, rule=rule)
+    return layer.project_output(merge_heads(found))
+
+
+def _in_heads(
+    layer: MultiHeadAttention, tokens: Tensor, cache: KeyValueCache | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The queries of the tokens, and the keys and values of these and of those in the cache."""
+    query, key, value = (
+        split_heads(project(tokens), layer.num_heads)
+        for project in (layer.project_query, layer.project_key, layer.project_value)
+    )
     start = 0 if cache is None else cache.length
-    query = rotate_by_position(split_heads(layer.project_query(tokens), layer.num_heads), start)
-    key = rotate_by_position(split_heads(layer.project_key(tokens), layer.num_heads), start)
-    value = split_heads(layer.project_value(tokens), layer.num_heads)
-    if cache is not None:
-        key, value = cache.append(key, value)
-    reach = context + tokens.shape[1] - 1  # the first query reaches the farthest back
+    query, key = rotate_by_position(query, start), rotate_by_position(key, start)
+    return query, *((key, value) if cache is None else cache.append(key, value))
+
+
+def _in_reach(
+    key: Tensor, value: Tensor, query_len: int, context: int
+) -> tuple[Tensor, Tensor, Rule | None]:
+    """The last keys and values, of which each query has `context`, and the rule that says so."""
+    reach = context + query_len - 1  # the first query reaches the farthest back
     key, value = key[..., -reach:, :], value[..., -reach:, :]
-    rule = _rule(tokens.shape[1], key.shape[-2], context)
-    return layer.project_output(merge_heads(fast_attention(query, key, value, rule=rule)))
+    return key, value, _rule(query_len, key.shape[-2], context)
 
 
 def _rule(query_len: int, key_len: int, context: int) -> Rule | None:
@@ -158,9 +174,8 @@ class LanguageModel(nn.Module):
             cache: What `new_cache` made, one for each block.
         """
         stream = self.input_scale * self.embedding(tokens)
-        caches: Sequence[KeyValueCache | None] = [None] * len(self.blocks)
-        for block, of_block in zip(self.blocks, cache or caches, strict=True):
-            stream = block(stream, of_block)
+        for number, block in enumerate(self.blocks):
+            stream = block(stream, cache[number] if cache else None)
         return self.norm(stream) @ self.embedding.weight.T
 
     def new_cache(self) -> list[KeyValueCache]:

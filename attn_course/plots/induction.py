@@ -31,32 +31,46 @@ def two_looks(letters: str = "xabya") -> Figure:
         figure, axes = plt.subplots(figsize=(5.2, 3.5))
         for at, letter in enumerate(letters):
             _letter(axes, at, 0.0, letter)
-            _letter(axes, at, 1.5, letter, letters[at - 1] if at else "")
+            _letter(axes, at, 1.5, letter, letters[at - 1] if at else "", is_found=at == found)
             _arrow(axes, (at, 0.3), (at, 1.2), FAINT)
             if at:
-                _arrow(axes, (at - 1, 0.3), (at - 0.28, 1.2), ROLE["weight"])
+                _arrow(axes, (at - 0.9, 0.3), (at - 0.25, 1.2), ROLE["weight"])
         axes.text(-0.55, 0.75, "layer 0", ha="right", va="center")
         axes.text(-0.55, 2.4, "layer 1", ha="right", va="center")
         _letter(axes, last, 3.0, letters[-1], answer=letters[found])
-        _arrow(axes, (last, 1.8), (last, 2.7), FAINT)
-        _arrow(axes, (found, 1.8), (last - 0.28, 2.85), ROLE["weight"])
-        axes.text(last, 3.55, f"next: {letters[found]}", ha="center", va="bottom")
-        axes.set(xlim=(-1.6, last + 0.6), ylim=(-0.45, 3.95))
+        _arrow(axes, (last, 2.2), (last, 2.7), FAINT)
+        match = {"boxstyle": "round,pad=0.3", "facecolor": ROLE["query"], "edgecolor": "none"}
+        axes.text(last, 1.5, letters[last], ha="center", va="center", fontweight="bold",
+                  color="white", bbox=match, zorder=4)  # fmt: skip
+        _arrow(axes, (found + 0.1, 2.2), (last - 0.3, 2.9), ROLE["weight"])
+        axes.text(last - 0.3, 3.46, "next:", ha="right", va="center")
+        axes.set(xlim=(-1.6, last + 0.6), ylim=(-0.45, 3.85))
         axes.axis("off")
     return closed(figure)
 
 
 def _letter(
-    axes: Axes, at: float, height: float, letter: str, before: str = "", answer: str = ""
+    axes: Axes,
+    at: float,
+    height: float,
+    letter: str,
+    before: str = "",
+    answer: str = "",
+    is_found: bool = True,
 ) -> None:
-    """Draw a letter's box with what has been written into it: the one before, or the answer."""
+    """Draw a letter's box with what has been written into it: the one before, or the answer.
+
+    What nobody finds is pale.
+    """
     frame = {"boxstyle": "round,pad=0.3", "facecolor": PAPER, "edgecolor": INK}
     note, colour = (f"after {before}", "key") if before else (answer, "output")
     axes.text(at, height, letter, ha="center", va="center", fontweight="bold", bbox=frame, zorder=4)
     if note:
-        look = {"boxstyle": "round,pad=0.2", "facecolor": ROLE[colour], "edgecolor": "none"}
-        axes.text(at + 0.2, height - 0.32, note, ha="center", va="center", fontsize=9,
-                  color="black", bbox=look, zorder=5)  # fmt: skip
+        ground, ink = (ROLE[colour], "black") if is_found else (PAPER, INK)
+        edge = "none" if is_found else FAINT
+        look = {"boxstyle": "round,pad=0.2", "facecolor": ground, "edgecolor": edge}
+        axes.text(at, height + 0.46, note, ha="center", va="center", fontsize=10,
+                  color=ink, bbox=look, zorder=5)  # fmt: skip
 
 
 def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
@@ -83,7 +97,7 @@ def drop(
         end = every * (max(values.shape[1] for values in losses.values()) - 1)
         above.text(end, chance + 0.05, "knowing nothing", ha="right", va="bottom")
         colours = (VIOLET, BROWN, GREY)
-        for axes, runs, inks in ((above, losses, colours), (below, scores, (VIOLET, INK))):
+        for axes, runs, inks in ((above, losses, colours), (below, scores, (INK, INK))):
             for (name, values), colour, mark in zip(runs.items(), inks, LINES, strict=False):
                 at = every * torch.arange(values.shape[1])
                 draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
@@ -107,19 +121,17 @@ def patterns(text: str, steps: Mapping[int, Tensor]) -> Figure:
             2, len(steps), figsize=(5.2, 4.0), sharex=True, sharey=True, squeeze=False
         )
         for column, (step, weights) in zip(panels.T, steps.items(), strict=True):
-            for layer, (axes, table) in enumerate(zip(column, weights, strict=True)):
+            for axes, table in zip(column, weights, strict=True):
                 axes.imshow(table.numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
                 axes.spines[:].set_visible(True)
                 axes.set_xticks(range(len(text)), letters, fontsize=7)
                 axes.set_yticks(range(len(text)), letters, fontsize=7)
                 axes.tick_params(length=0, pad=1)
-                if column is panels[:, 0]:
-                    axes.set_ylabel(f"layer {layer}")
             column[0].set_title(f"step {step}")
         for layer, axes in enumerate(panels[:, 0]):
-            axes.set_ylabel(f"layer {layer}: it looks")
+            axes.set_ylabel(f"layer {layer}, from")
         for axes in panels[-1]:
-            axes.set_xlabel("at")
+            axes.set_xlabel("to")
     return closed(figure)
 
 

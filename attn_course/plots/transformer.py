@@ -16,41 +16,43 @@ from attn_course.plots import BROWN, COMPARED, FAINT, INK, PAPER, VIOLET, closed
 from attn_course.plots.curves import draw_mean_and_range
 
 ROAD, NORM, PART = 1.6, 4.1, 7.3  # of the diagram: the road, the norms and the parts beside it
+EARLIER = (-1.6, 0.0)  # the roads of the tokens before
 
 
 def stream(num_layers: int = 2) -> Figure:
-    """Draw the model: a road from the embedding to the readout, and the parts of each block."""
+    """Draw the model: roads from the embedding to the readout, and the parts of the last one."""
     top = 4.4 * num_layers + 1.2
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.52 * top + 0.9))
-        axes.plot([ROAD, ROAD], [0, top], color=FAINT, linewidth=13, solid_capstyle="butt")
-        axes.annotate("", (ROAD, top + 0.5), (ROAD, 0), arrowprops=_arrow(INK))
-        _box(axes, ROAD, -0.45, "embedding of the tokens", PAPER)
-        _box(axes, ROAD, top + 0.95, "norm, then readout", PAPER)
+        for road in (*EARLIER, ROAD):
+            axes.plot([road, road], [0, top], color=FAINT, linewidth=13, solid_capstyle="butt")
+            axes.annotate("", (road, top + 0.5), (road, 0), arrowprops=_arrow(INK))
+        _box(axes, 0, -0.45, "embedding of the tokens", PAPER)
+        _box(axes, 0, top + 0.95, "norm, then readout", PAPER)
         for number in range(num_layers):
             low = 4.4 * number + 0.6
             axes.add_patch(
-                plt.Rectangle((0.4, low), 9.4, 4.0, fill=False, edgecolor=INK, linestyle=":")
+                plt.Rectangle((-2.3, low), 12.1, 4.0, fill=False, edgecolor=INK, linestyle=":")
             )
             axes.text(9.6, low + 3.75, f"block {number}", ha="right", va="top")
-            _part(axes, low + 0.55, "attention", VIOLET)
-            _part(axes, low + 2.35, "two maps", BROWN)
-        axes.set(xlim=(-0.9, 10), ylim=(-1, top + 1.5))
+            _part(axes, low + 0.55, "attention", VIOLET, (*EARLIER, ROAD))
+            _part(axes, low + 2.35, "two maps", BROWN, (ROAD,))
+        axes.set(xlim=(-2.9, 10), ylim=(-1, top + 1.5))
         axes.axis("off")
     return closed(figure)
 
 
-def _part(axes: Axes, low: float, name: str, colour: str) -> None:
-    """Draw what reads from the road at a height, and writes to it a little higher."""
-    axes.annotate("", (NORM - 0.55, low), (ROAD, low), arrowprops=_arrow(colour))
+def _part(axes: Axes, low: float, name: str, colour: str, roads: Sequence[float]) -> None:
+    """Draw what reads from roads at a height, and writes to the last of them a little higher."""
+    axes.annotate("", (NORM - 0.68, low), (roads[0], low), arrowprops=_arrow(colour))
+    axes.plot(roads, [low] * len(roads), "o", color=colour, markersize=7)
     _box(axes, NORM, low, "norm", PAPER)
-    axes.annotate("", (PART - 1.0, low), (NORM + 0.55, low), arrowprops=_arrow(colour))
+    axes.annotate("", (PART - 1.12, low), (NORM + 0.68, low), arrowprops=_arrow(colour))
     _box(axes, PART, low, name, PAPER, colour)
     axes.plot([PART, PART], [low + 0.35, low + 0.95], color=colour, linewidth=1.6)
-    axes.annotate("", (ROAD + 0.3, low + 0.95), (PART, low + 0.95), arrowprops=_arrow(colour))
-    axes.text(
-        ROAD, low + 0.95, "+", ha="center", va="center", fontsize=17, fontweight="bold", zorder=5
-    )
+    axes.annotate("", (ROAD + 0.32, low + 0.95), (PART, low + 0.95), arrowprops=_arrow(colour))
+    circle = {"boxstyle": "circle,pad=0.15", "facecolor": PAPER, "edgecolor": colour}
+    axes.text(ROAD, low + 0.95, "+", ha="center", va="center", bbox=circle, zorder=5)
 
 
 def _box(axes: Axes, x: float, y: float, text: str, colour: str, edge: str = INK) -> None:
@@ -63,9 +65,10 @@ def _arrow(colour: str) -> dict[str, object]:
 
 
 def learning(
-    curves: Mapping[str, Tensor],
+    curves: Mapping[str, Sequence[float]],
     minutes: Mapping[str, float],
-    controls: Mapping[str, float],
+    controls: Mapping[int, float],
+    short: Mapping[str, float],
     top: float = 2.0,
 ) -> Figure:
     """Draw bits a character by processor time, and what counting reaches.
@@ -73,7 +76,8 @@ def learning(
     Args:
         curves: For each model, its bits at equal distances in time.
         minutes: For each model, the minutes from one number to the next.
-        controls: For each control, its bits.
+        controls: For each number of characters before the next, the bits of who counts those.
+        short: For some of the models, the bits of a run of its own that ends after half a minute.
         top: The end of the axis.
     """
     with style():
@@ -82,80 +86,67 @@ def learning(
         for (name, bits), colour, mark in zip(curves.items(), COMPARED, marks, strict=False):
             at = minutes[name] * torch.arange(1, len(bits) + 1)
             axes.plot(at, bits, mark, color=colour, label=name, markersize=4)
+            if name in short:
+                axes.plot(0.5, short[name], mark[0], color=colour, markerfacecolor="none",
+                          markersize=8)  # fmt: skip
         end = max(minutes[name] * len(bits) for name, bits in curves.items())
-        for name, bits in controls.items():
-            axes.axhline(bits, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            at, side = (
-                (end, "right") if _is_clear_at_the_end(curves, bits) else (0.03 * end, "left")
-            )
-            axes.text(at, bits, name, ha=side, va="bottom")
+        for number, height in controls.items():
+            axes.axhline(height, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+            axes.text(1.05 * end, height, f"counting,\n{number} before", va="center")
         axes.set(xlim=(0, 1.03 * end), ylim=(None, top), xticks=range(math.ceil(end)))
         axes.set(xlabel="processor time in minutes", ylabel="bits a character, unseen text")
         axes.legend()
     return closed(figure)
 
 
-def _is_clear_at_the_end(curves: Mapping[str, Tensor], height: float) -> bool:
-    """True if letters above a line have more room by the ends of the curves than by the starts."""
-    letters, quarter = height + 0.03, max(1, min(map(len, curves.values())) // 4)
-    room = [
-        min((bits[part] - letters).abs().min().item() for bits in curves.values())
-        for part in (slice(None, quarter), slice(-quarter, None))
-    ]
-    return room[1] > room[0]
-
-
-def worth(runs: Mapping[str, Tensor], every: int) -> Figure:
-    """Draw the loss by step without each part, a panel for each, beside that of the whole model.
+def worth(
+    runs: Mapping[str, Tensor],
+    whole: float,
+    later: Sequence[float],
+    steps: tuple[int, int] = (200, 800),
+) -> Figure:
+    """Draw what is lost without each part, a row for each and a dot for each seed.
 
     Args:
-        runs: For each part that is left out, the losses of all seeds, (num_seeds, num_points); the
-            first is the whole model.
-        every: The steps from one loss to the next.
+        runs: For each part, the bits a character of the seeds without it, (num_seeds,).
+        whole: The bits of the whole model.
+        later: After a longer training, the bits of the whole model, and without attention.
+        steps: Steps of the training, and of the longer one.
     """
-    (_, whole), *others = runs.items()
-    at = every * torch.arange(1, whole.shape[1] + 1)
-    low = min(int(losses.min()) for losses in runs.values())
-    high = max(math.ceil(losses.max()) for losses in runs.values())
+    lost = {part: bits - whole for part, bits in runs.items()}
     with style():
-        rows = -(-len(others) // 2)
-        figure, panels = plt.subplots(
-            rows, 2, figsize=(5.2, 1.55 * rows + 0.4), sharex=True, sharey=True
-        )
-        for axes, (name, losses) in zip(panels.flat, others, strict=False):
-            axes.plot(at, whole.mean(0), color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            draw_mean_and_range(axes, at, losses, "-", color=VIOLET)
-            axes.set_title(name, loc="left")
-            axes.set(ylim=(low, high), yticks=range(low + 1, high))
-            axes.set(xlim=(0, None), xticks=(0, int(at[-1]) // 2, int(at[-1])))
-        for axes in panels.flat[len(others) :]:
-            axes.axis("off")
-            panels[-2, 1].tick_params(labelbottom=True)
-        for axes in panels[:, 0]:
-            axes.set_ylabel("nats a piece")
-        for axes in panels.flat[len(others) - 2 : len(others)]:
-            axes.set_xlabel("steps")
+        figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.36 * len(lost)))
+        axes.axvline(0, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        for row, bits in enumerate(lost.values()):
+            height = row + torch.linspace(-0.2, 0.2, len(bits))
+            axes.plot(bits, height, "o", color=VIOLET, markersize=6, label=f"{steps[0]} steps")
+        full, without = later
+        row = list(lost).index("attention")
+        axes.plot(without - full, row, "D", color=BROWN, markersize=7, label=f"{steps[1]} steps")
+        axes.set_yticks(range(len(lost)), list(lost))
+        axes.set(ylim=(len(lost) - 0.5, -0.5), xlabel="bits a character lost", ylabel="without")
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=FAINT, linewidth=0.5)
+        axes.set_axisbelow(True)
+        named = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        axes.legend(named.values(), named, loc="lower right")
     return closed(figure)
 
 
-def laws(pieces: Sequence[str], laws: Mapping[str, Tensor]) -> Figure:
-    """Draw the probabilities of the next piece, a panel for each law.
+def leak(runs: Mapping[str, Tensor], every: int) -> Figure:
+    """Draw the loss by step of models of which one sees its answers.
 
     Args:
-        pieces: The pieces, the most probable one first.
-        laws: For each law, the probabilities of these pieces.
+        runs: For each model, the losses of all seeds, (num_seeds, num_points).
+        every: The steps from one loss to the next.
     """
-    shown = [piece.replace(" ", "\N{OPEN BOX}") for piece in pieces]
     with style():
-        figure, panels = plt.subplots(1, len(laws), figsize=(5.2, 0.6 + 0.24 * len(pieces)))
-        for axes, (name, law) in zip(panels, laws.items(), strict=True):
-            axes.barh(shown, 100 * law.numpy(), color=VIOLET)
-            axes.set_title(name, loc="left")
-            axes.set(xlim=(0, 105), xticks=(0, 50, 100), xlabel="share in %")
-            axes.invert_yaxis()
-        panels[0].set_ylabel("next piece")
-        for axes in panels[1:]:
-            axes.tick_params(labelleft=False)
+        figure, axes = plt.subplots(figsize=(5.2, 2.6))
+        for (name, losses), colour, mark in zip(runs.items(), COMPARED, ("-", "--"), strict=False):
+            at = every * torch.arange(1, losses.shape[1] + 1)
+            draw_mean_and_range(axes, at, losses, mark, color=colour, label=name)
+        axes.set(xlim=(0, None), ylim=(0, None), xlabel="steps", ylabel="nats a piece")
+        axes.legend()
     return closed(figure)
 
 

@@ -71,16 +71,18 @@ def make() -> None:
         for rate in RATES:
             runs.append(run(kind, rate, SHORT))
             write_record("budget", runs, **settings)
-    best = best_rate(runs)
+    best = best_runs(runs, SHORT)["GRU"]["rate"]
     for rate in (best, best / 2):
         runs.append(run("GRU", rate, STEPS, EVERY))
         write_record("budget", runs, **settings)
 
 
-def best_rate(runs: list[Run]) -> float:
-    """The rate at which the GRU did best."""
-    bits_at = {run["rate"]: run["validation"][-1] for run in runs if run["kind"] == "GRU"}
-    return min(bits_at, key=bits_at.__getitem__)
+def best_runs(runs: list[Run], steps: int) -> dict[str, Run]:
+    """For each kind of model its best run of so many steps."""
+    ours = sorted(
+        (run for run in runs if run["steps"] == steps), key=lambda run: run["validation"][-1]
+    )
+    return {run["kind"]: run for run in reversed(ours)}
 
 
 def run(kind: str, rate: float, steps: int, every: int = SHORT) -> Run:

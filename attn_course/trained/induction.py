@@ -237,7 +237,7 @@ def taken_apart(model: AttentionOnly, test: RepeatBatch) -> Run:
 
 
 def losses_apart(runs: Sequence[Run]) -> dict[str, Tensor]:
-    """The recorded losses of models of two layers, one head each, after each change.
+    """The recorded losses of models of two layers, one head each, after each change, least first.
 
     Args:
         runs: The runs of the record; those of other models are left out.
@@ -250,7 +250,9 @@ def losses_apart(runs: Sequence[Run]) -> dict[str, Tensor]:
         found[f"layer {layer} silent"] = [run["silenced"][layer][0] for run in ours]
     for layer, name in enumerate(("mean_pattern", "mean_pattern_of_1")):
         found[f"layer {layer} frozen"] = [run[name] for run in ours]
-    return {change: torch.tensor(losses) for change, losses in found.items()}
+    first, *changed = found
+    names = [first, *sorted(changed, key=lambda change: sum(found[change]))]
+    return {change: torch.tensor(found[change]) for change in names}
 
 
 def without_layer_0(model: AttentionOnly, tokens: Tensor, role: str) -> Edit:

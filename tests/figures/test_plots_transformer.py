@@ -10,23 +10,24 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import transformer
-from tests.figures.figure_laws import assert_laws, words_in
+from tests.figures.figure_laws import assert_laws
 from tests.sampling import sampled
 
 CURVES = {
-    "Transformer": torch.tensor([2.3, 1.9, 1.8, 1.7, 1.6, 1.5]),
-    "GRU": torch.tensor([2.1, 1.8]),
+    "Transformer": [2.3, 1.9, 1.8, 1.7, 1.6, 1.5],
+    "GRU": [2.1, 1.8],
 }
 MINUTES = {"Transformer": 0.5, "GRU": 0.4}
-CONTROLS = {"counting 4 before": 1.74, "counting 6 before": 1.58}
+CONTROLS = {4: 1.74, 6: 1.58}
+SHORT = {"GRU": 1.7, "Transformer": 1.78}
 WITHOUT = {
-    name: torch.stack([torch.linspace(6, 3 + part / 5, 8) + seed / 20 for seed in range(3)])
-    for part, name in enumerate(
-        ("nothing", "residual", "norm", "norm before", "maps", "attention", "positions", "mask")
-    )
+    name: torch.tensor([2.9, 3.0, 3.1]) - part / 5
+    for part, name in enumerate(("residual", "scale", "attention", "norm"))
 }
-PIECES = [" the", " a", ".", " her"]
-LAWS = {name: torch.tensor([0.4, 0.3, 0.2, 0.1]) ** power for power, name in enumerate("ABC", 1)}
+LOSSES = {
+    name: torch.stack([torch.linspace(6, end, 8) + seed / 20 for seed in range(3)])
+    for name, end in (("without", 0.1), ("with", 4))
+}
 FOUND = {
     "moves along": {"1-1": 3.0, "2-2": 2.5, "3-4": 2.1, "5-8": 1.9},
     "everything": {"1-1": 3.0, "2-2": 2.5, "3-4": 2.1, "5-8": 2.4},
@@ -40,17 +41,17 @@ def stream() -> Figure:
 
 def learning() -> Figure:
     """Draw how two models learn."""
-    return transformer.learning(CURVES, MINUTES, CONTROLS)
+    return transformer.learning(CURVES, MINUTES, CONTROLS, SHORT)
 
 
 def worth() -> Figure:
-    """Draw the losses without seven parts."""
-    return transformer.worth(WITHOUT, 25)
+    """Draw what four parts are worth."""
+    return transformer.worth(WITHOUT, 2.2, (1.8, 2.1))
 
 
-def laws() -> Figure:
-    """Draw three laws of the next piece."""
-    return transformer.laws(PIECES, LAWS)
+def leak() -> Figure:
+    """Draw the losses with the mask and without."""
+    return transformer.leak(LOSSES, 25)
 
 
 def by_position() -> Figure:
@@ -58,7 +59,7 @@ def by_position() -> Figure:
     return transformer.by_position(FOUND)
 
 
-FIGURES = [stream, learning, worth, laws, by_position]
+FIGURES = [stream, learning, worth, leak, by_position]
 
 
 @sampled
@@ -77,32 +78,32 @@ def test_every_block_has_two_parts_that_read_a_norm_and_add(num_layers: int) -> 
 
 def test_learning_shows_the_bits_of_each_model_and_control() -> None:
     (axes,) = learning().axes
-    curves = axes.lines[: len(CURVES)]
+    curves = [line for line in axes.lines if line.get_label() in CURVES]
     for line, (name, bits) in zip(curves, CURVES.items(), strict=True):
         assert line.get_label() == name
         assert_near(line.get_xdata(), MINUTES[name] * torch.arange(1, len(bits) + 1))
         assert_near(line.get_ydata(), bits)
-    heights = [line.get_ydata()[0] for line in axes.lines[len(CURVES) :]]
-    assert heights == list(CONTROLS.values())
-    assert set(CONTROLS) <= {text.get_text() for text in axes.texts}
+    heights = [line.get_ydata()[0] for line in axes.lines if line not in curves]
+    assert sorted(heights) == sorted([*CONTROLS.values(), *SHORT.values()])
+    assert [text.get_text() for text in axes.texts] == [f"counting,\n{n} before" for n in CONTROLS]
 
 
-def test_worth_shows_each_part_beside_the_whole() -> None:
-    panels = [axes for axes in worth().axes if axes.axison]
-    (_, whole), *others = WITHOUT.items()
-    for axes, (name, losses) in zip(panels, others, strict=True):
-        assert axes.get_title(loc="left") == name
-        assert_near(axes.lines[0].get_ydata(), whole.mean(0))
-        assert_near(axes.lines[1].get_ydata(), losses.mean(0))
-        assert_near(axes.lines[1].get_xdata(), 25 * torch.arange(1, 9))
+def test_worth_shows_what_each_seed_loses_and_what_attention_is_worth_later() -> None:
+    (axes,) = worth().axes
+    _, *rows, later = axes.lines
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(WITHOUT)
+    for row, bits in zip(rows, WITHOUT.values(), strict=True):
+        assert_near(row.get_xdata(), bits - 2.2, rtol=1e-6)
+    assert_near(later.get_xdata(), [0.3])
+    assert_near(later.get_ydata(), [list(WITHOUT).index("attention")])
 
 
-def test_laws_show_shares_in_percent_and_spaces_that_can_be_seen() -> None:
-    panels = laws().axes
-    assert "\N{OPEN BOX}the" in words_in(laws())
-    for axes, (name, law) in zip(panels, LAWS.items(), strict=True):
-        assert axes.get_title(loc="left") == name
-        assert_near([bar.get_width() for bar in axes.patches], 100 * law)
+def test_leak_shows_the_mean_loss_of_each_model() -> None:
+    (axes,) = leak().axes
+    for line, (name, losses) in zip(axes.lines, LOSSES.items(), strict=True):
+        assert line.get_label() == name
+        assert_near(line.get_ydata(), losses.mean(0))
+        assert_near(line.get_xdata(), 25 * torch.arange(1, 9))
 
 
 def test_positions_stand_at_the_ends_of_their_ranges() -> None:

@@ -76,6 +76,9 @@ def _controls() -> str:
         tag("label", tag("span", "Letters") + typed, class_="attn-typed")
         + tag("div", buttons + "".join(silent), class_="attn-options")
         + slider("step", "weight", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
-        + hint("Stand on a letter: the bars above and below show where both heads look from there.")
+        + hint(
+            "Click a letter: the bars above and below show where both heads look from there. "
+            "Orange: the letter was predicted."
+        )
         + kept(at="")
     )

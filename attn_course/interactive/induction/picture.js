@@ -57,9 +57,16 @@ const drawInduction = (pen, now, stand) => {
   return Math.max(bottom, top + 22 + side) + 4;
 };
 
+// Of the letters that once followed the same letter, how many were predicted.
+const foundSaid = ({ text, told }) => {
+  const again = [...text].map((_, i) => i).filter((i) => i && text.indexOf(text.slice(i - 1, i + 1)) < i - 1),
+    right = again.filter((i) => told[i - 1] === text[i]).length;
+  if (!again.length) return "No pair of letters has come twice yet.";
+  return `Of ${again.length} letters that could be predicted, ${right} were.`;
+};
+
 const inductionSentence = (now) => {
-  const [[token, share]] = now.best,
-    right = [...now.text].filter((letter, i) => i && now.told[i - 1] === letter).length;
+  const [[token, share]] = now.best;
   const looks = now.weights.map((rows, layer) => {
     const row = rows[now.at],
       at = largest(row),
@@ -68,7 +75,7 @@ const inductionSentence = (now) => {
   });
   const silent = [...now.off].map((layer) => `layer ${layer}`).join(" and ");
   return [
-    `Of ${now.text.length} letters, ${right} were predicted.`,
+    foundSaid(now),
     `After letter ${now.at + 1}, ${saidOf(now.text[now.at])}, it expects ${saidOf(now.symbols[token])}, ${percent(share)}.`,
     ...looks,
     silent && `Silent: ${silent}.`,

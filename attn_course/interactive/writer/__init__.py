@@ -66,12 +66,12 @@ def _first(model: LanguageModel) -> dict[str, Any]:
     written = written[: starts[-1]]  # no word is left half written
     tokens = [*begun, *written]
     logits = model(torch.tensor([tokens]))[0, -1]
-    law, own = next_token_law(logits, TEMPERATURE, top_p=TOGETHER), logits.softmax(-1)
-    best = own.topk(SHOWN).indices.tolist()
+    law = next_token_law(logits, TEMPERATURE, top_p=TOGETHER)
+    best = logits.topk(SHOWN).indices.tolist()
     return {
         "begun": begun,
         "told": written,
-        "best": [[token, _short(law[token].item()), _short(own[token].item())] for token in best],
+        "best": [[token, _short(law[token].item())] for token in best],
         "weights": [
             [[_short(weight) for weight in head] for head in block.tolist()]
             for block in looks(model, tokens)

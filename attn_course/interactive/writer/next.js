@@ -1,5 +1,5 @@
-// The pieces that may come next: a bar as long as the chance of each, an outline for the model as it
-// is, with no part silent, at temperature 1. A click forces one.
+// The pieces that may come next: a bar as long as the chance of each, and where parts are silent an
+// outline for the chance that it has without that. A click forces one.
 const ROOM = { name: 84, share: 44 }; // pixels beside a bar
 
 // A piece as it stands in a list: a dot is a space.
@@ -9,18 +9,20 @@ const saidOf = (piece) =>
 
 const drawNext = (pen, now, [left, top, width, row], force) => {
   const bar = left + ROOM.name,
-    most = Math.max(...now.best.flatMap(([, law, own]) => [law, own])),
+    most = Math.max(...now.best.flatMap(([, ...shares]) => shares)),
     room = (width - ROOM.name - ROOM.share) / most;
-  const legend = { at: "end", small: true };
+  const legend = { at: "end", small: true },
+    outline = now.off.size ? "outline: nothing silenced" : "";
   pen.text("next", left, top + 8, "next piece", "ink", { bold: true });
-  pen.text("legend", left + width, top + 8, "outline: the model as it is", "ink", legend);
+  pen.text("legend", left + width, top + 8, outline, "ink", legend);
   now.best.forEach(([token, law, own], i) => {
     const y = top + 20 + (i + 0.5) * row,
       piece = now.pieces[token],
       text = spelt(piece).slice(0, 9);
     letters(pen, `piece${i}`, [bar - 8 - text.length * 7.5, y], text, 12.5);
-    pen.rect(`law${i}`, [bar, y - 7, room * law, 14], "ink", { round: 2, opacity: 0.65 });
-    pen.rect(`own${i}`, [bar, y - 7, Math.max(room * own, 1), 14], "ink", { round: 2, line: 1 });
+    pen.rect(`law${i}`, [bar, y - 7, room * law, 14], "output", { round: 2 });
+    if (outline)
+      pen.rect(`own${i}`, [bar, y - 7, Math.max(room * own, 1), 14], "ink", { round: 2, line: 1.5 });
     const share = law && law < 0.005 ? "<1%" : percent(law);
     pen.text(`share${i}`, left + width, y, share, "ink", { at: "end", opacity: law ? 1 : 0.6 });
     putGrip(pen, `next${i}`, [left, y], {

@@ -45,7 +45,7 @@ attnFigure("writer", (root, data, say, parts) => {
 
   // --- reading and writing
 
-  // the model with its silent parts, and as it is; law of the next piece, and the share of each
+  // the model with its silent parts, and with none silent: the law of the next piece
   const ask = (tokens) => {
     const silent = [...off()].sort().join("_"),
       isOff = (block, which) => silent.split("_").includes(`${block}.${which}`);
@@ -53,7 +53,8 @@ attnFigure("writer", (root, data, say, parts) => {
       read = silent ? readers.changed(tokens, silent, isOff) : alone;
     count += alone.fresh + (silent ? read.fresh : 0);
     const found = nextTokenLaw(read.logits, stop("temperature"), stop("top_p"));
-    return { ...read, ...found, own: softmax(alone.logits) };
+    const { law: own } = nextTokenLaw(alone.logits, stop("temperature"), stop("top_p"));
+    return { ...read, ...found, own };
   };
 
   const writeOn = (number) => {
