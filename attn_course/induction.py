@@ -317,21 +317,21 @@ def by_hand(vocab_size: int, sharpness: float = 30.0) -> AttentionOnly:
     model = AttentionOnly(vocab_size, d_model, d_head=d_head, norm=False)
     for weight in model.parameters():
         weight.zero_()
-    # the compartments of the stream, and pairs of features that turn fast or slowly
+    # the compartments; pairs of features, from fast to slow
     token, before, answer = torch.arange(3 * vocab_size).view(3, -1)
     model.embedding.weight[token, token] = model.embedding.weight[:, -1] = 1
     fast, _, _, slow = torch.arange(0, d_head, 2).view(4, -1)
-    raised = sharpness * d_head**0.5  # so far above others is the score that wins
+    raised = sharpness * d_head**0.5  # the lead of the winner
     look, find = (block.attention for block in _blocks(model))
     angle = 10_000 ** (-fast / d_head)
-    # layer 0: one step behind where it stands, whatever the letters are
+    # layer 0: one step back, whatever the letters are
     look.project_query.weight[fast, -1] = raised * angle.cos()
     look.project_query.weight[fast + 1, -1] = -raised * angle.sin()
     look.project_key.weight[fast, -1] = 1
-    # layer 1: its letter against the letter before of others, wherever they stand
+    # layer 1: its letter against the letter before of others
     find.project_query.weight[slow, token] = raised
     find.project_key.weight[slow, before] = 1
-    # what was found is written down: as the letter before, as the answer
+    # write down what was found
     for layer, room in ((look, before), (find, answer)):
         layer.project_value.weight[token, token] = 1
         layer.project_output.weight[room, token] = 1

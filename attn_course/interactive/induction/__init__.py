@@ -77,7 +77,7 @@ def _controls() -> str:
         + tag("div", buttons + "".join(silent), class_="attn-options")
         + slider("step", "weight", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
         + hint(
-            "Click a letter: the bars above and below show where both heads look from there. "
+            "Click a letter: bars and arcs show where both heads look from there. "
             "Orange: the letter was predicted."
         )
         + kept(at="")

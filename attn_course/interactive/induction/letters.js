@@ -1,8 +1,9 @@
 // The letters in lines: above each what the head of layer 0 gives it, below it what the model had
 // predicted in its place, and what the head of layer 1 gives it, from the letter the reader stands on.
 const CELL = { wide: 17.8, narrow: 16.6 },
-  EDGE = { wide: 62, narrow: 54 }, // pixels for the names of the rows
-  ROWS = { bars: 18, letter: 29, told: 47, below: 58, line: 84 }; // from the top of a line
+  EDGE = { wide: 62, narrow: 61 }, // pixels for the names of the rows
+  ROWS = { bars: 18, letter: 29, told: 47, below: 58, note: 86, line: 96 }, // from the top of a line
+  SEEN = 0.3; // the least weight of a look that gets an arc
 
 const spelt = (letter) => (letter === " " ? "\u2423" : letter);
 const saidOf = (letter) => (letter === " " ? "a space" : `\u201c${letter}\u201d`);
@@ -29,6 +30,31 @@ const drawLetter = (pen, now, at, [x, y, wide]) => {
     bold: true,
   });
   pen.text(`told${at}`, middle, y + ROWS.told, predicted && spelt(predicted), "ink", looks);
+};
+
+// An arc from the letter on which the reader stands to the one at which a head looks, in one line.
+const drawArc = (pen, layer, [from, to, y], weight) => {
+  const [start, bend] = layer ? [ROWS.below, 56] : [ROWS.bars, -22],
+    end = start + ROWS.bars * weight * Math.sign(bend);
+  const bow = `M${from},${y + start}Q${(from + to) / 2},${y + start + bend} ${to},${y + end}`;
+  pen.path(`arc${layer}`, bow, "ink", { line: 1.5, opacity: 0.7 });
+};
+
+// Where both heads look, and what layer 0 has noted at the letter that layer 1 finds.
+const drawLooks = (pen, now, { wide, edge, columns }) => {
+  const middle = (at) => edge + ((at % columns) + 0.5) * wide,
+    top = (at) => Math.floor(at / columns) * ROWS.line;
+  now.weights.forEach((rows, layer) => {
+    const seen = largest(rows[now.at]),
+      weight = rows[now.at][seen];
+    if (weight < SEEN || seen === now.at) return;
+    if (top(seen) === top(now.at))
+      drawArc(pen, layer, [middle(now.at), middle(seen), top(seen)], weight);
+    if (!layer || !seen || now.off.has(0)) return;
+    const note = `after ${spelt(now.text[seen - 1])}`,
+      looks = { at: "middle", small: true };
+    pen.text("note", middle(seen), top(seen) + ROWS.note, note, "key", looks);
+  });
 };
 
 // The letter on which the reader stands follows a finger, a mouse and the arrow keys.
@@ -67,6 +93,7 @@ const drawLetters = (pen, now, stand) => {
       drawLetter(pen, now, at, place);
     }
   }
+  drawLooks(pen, now, { wide, edge, columns });
   putStand(pen, now, { wide, edge, columns, lines }, stand);
   return lines * ROWS.line;
 };
