@@ -104,16 +104,16 @@ def test_slides_show_one_figure_each_in_its_state_with_its_question(
 
 
 @pytest.mark.browser
-def test_what_a_slide_has_changed_is_undone_on_the_next_one(browser: Browser, book: Build) -> None:
-    first, second = (
-        next(iter(one)) for one in PLAN["chapters"]["08_self_attention"]["figures"][:2]
-    )
-    assert first.startswith(f"{second}&words=")  # the same figure, in a state and as it stands
-    words = STATES["self_attention"].controls["words"].options[0]
+def test_what_a_slide_has_changed_is_undone_on_another(browser: Browser, book: Build) -> None:
+    first, second = (next(iter(one)) for one in PLAN["chapters"]["09_multi_head"]["figures"][:2])
+    assert second.startswith(f"{first}&stretch=")  # the same figure, as it stands and in a state
+    slider = STATES["multi_head"].controls["stretch"]
     with browser.new_context() as window:
         page = window.new_page()
-        page.goto(f"{book.html.resolve().as_uri()}/slides/08_self_attention.html")
-        form = page.locator("figure.attn-figure:visible form").element_handle()
-        page.wait_for_function(HOLDS, arg=[form, parse_qsl(first.partition("&")[2])])
+        page.goto(f"{book.html.resolve().as_uri()}/slides/09_multi_head.html")
         page.get_by_role("button", name="Next").click()
-        page.wait_for_function(HOLDS, arg=[form, [("words", words)]])
+        form = page.locator("figure.attn-figure:visible form").element_handle()
+        page.wait_for_function(HOLDS, arg=[form, parse_qsl(second.partition("&")[2])])
+        page.get_by_role("button", name="Previous").click()
+        start = str(slider.stops.index(slider.start))
+        page.wait_for_function(HOLDS, arg=[form, [("stretch", start)]])

@@ -168,7 +168,7 @@ def test_bars_and_cells_are_as_large_and_as_dark_as_the_weights(page: Page) -> N
     heights = figure.locator("[data-bar]").evaluate_all(
         "bars => bars.map(bar => Number(bar.getAttribute('height')))"
     )
-    tall = 80  # of a weight of 1
+    tall = 64  # of a weight of 1
     assert_close(torch.tensor(heights), tall * torch.tensor(got["weights"][4]), rtol=0, atol=0.051)
     opacity = figure.locator(".attn-weight").evaluate_all(
         "cells => cells.map(cell => Number(cell.getAttribute('fill-opacity')))"

@@ -1,5 +1,5 @@
 // The edges of the grid, the height of a row, and from the grid to the tallest bar and its height.
-const [LEFT, RIGHT, TOP, CELL, CROWN, HIGH] = [78, 556, 84, 33, 56, 64];
+const [LEFT, RIGHT, TOP, CELL, CROWN, HIGH] = [78, 556, 84, 35, 56, 64];
 
 // The empty picture: names, a group for each row with one for each cell, and the bars below.
 const layOut = (picture, words) => {
