@@ -25,7 +25,7 @@ def _loss(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
 
 
 def _losses(logits: Tensor, tokens: Tensor) -> Tensor:
-    """Of each token but the first, (batch, length - 1)."""
+    """The loss of each token but the first, (batch, length - 1)."""
     log_p = logits[:, :-1].log_softmax(-1)
     return -log_p.gather(-1, tokens[:, 1:, None]).squeeze(-1)
 
@@ -105,7 +105,7 @@ def _in_place(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
 
 @mistake(computes=_rises(_in_place))
 def compares_with_the_token_itself():
-    """you compare the logits at a token with that token, which the model has read; they foretell
+    """you compare the logits at a token with that token, which the model has read; they predict
     the next one"""
 
 
@@ -121,7 +121,7 @@ def _backwards_at_the_place(logits: Tensor, tokens: Tensor, again: Tensor) -> Te
 
 @mistake(computes=_rises(_backwards), also=(_rises(_backwards_at_the_place),))
 def compares_with_the_token_before():
-    """you compare the logits at a token with the token before; they foretell the next one"""
+    """you compare the logits at a token with the token before; they predict the next one"""
 
 
 def _where_it_is_said(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
@@ -131,7 +131,18 @@ def _where_it_is_said(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
 @mistake(computes=_rises(_where_it_is_said))
 def counts_one_token_late():
     """you count the loss of the token after each one that `again` marks; `again` marks the token
-    that is foretold, so it loses its first column, as the tokens do"""
+    that is predicted, so it loses its first column, as the tokens do"""
+
+
+def _rolled(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    log_p = logits.roll(1, 1).log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+    return -log_p[again].mean()
+
+
+@mistake(computes=_rises(_rolled), points=1)
+def predicts_the_first_from_the_last():
+    """you count a loss for the first token, from the logits at the last one, as a shift that comes
+    round does; nothing predicts the first token, so leave it out"""
 
 
 def _of_all(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
@@ -173,7 +184,7 @@ def _with_the_first(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
 @mistake(computes=_rises(_with_the_first), slip=True, points=1)
 def divides_by_the_first_tokens_too():
     """you divide by the number of all marks, including those of first tokens, which nothing
-    foretells; the first column of `again` does not count"""
+    predicts; the first column of `again` does not count"""
 
 
 def _text_by_text(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
@@ -191,7 +202,11 @@ def _sum(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
     return _losses(logits, tokens)[again[:, 1:]].sum()
 
 
-@mistake(computes=_rises(_sum))
+def _sum_of_each_text(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    return _sum(logits, tokens, again) / len(tokens)
+
+
+@mistake(computes=_rises(_sum), also=(_rises(_sum_of_each_text),))
 def adds_the_losses_up():
     """you add the losses up; their mean is asked, so that it does not depend on how many tokens
     count"""
@@ -232,7 +247,16 @@ def _only(scale: Tensor, layer: int, head: int) -> Tensor:
     return kept
 
 
-@mistake(computes=_rises(_loss, _only))
+def _one_against_none(
+    model: Heads, tokens: Tensor, again: Tensor, num_layers: int, num_heads: int
+) -> Tensor:
+    none = _loss(model(tokens, torch.zeros(num_layers, num_heads)), tokens, again)
+    return _rises(_loss, _only, lambda loss, _: loss - none)(
+        model, tokens, again, num_layers, num_heads
+    )
+
+
+@mistake(computes=_rises(_loss, _only), also=(_one_against_none,))
 def keeps_one_head_alone():
     """you silence all heads but one; silence one, and leave all others as they are"""
 

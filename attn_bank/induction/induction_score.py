@@ -137,6 +137,21 @@ def looks_at_the_token_before():
     it is asked"""
 
 
+def _like_the_one_before(tokens: Tensor, reach: int = -1) -> Tensor:
+    """True where a key is like the token before the query."""
+    same = (_same(tokens) & _behind(tokens, reach)).roll(1, -2)
+    return same & _at_least(tokens, 1).unsqueeze(-1)
+
+
+@mistake(
+    computes=_looking(_like_the_one_before),
+    also=(_looking(partial(_like_the_one_before, reach=0)), _same_queries(_like_the_one_before)),
+)
+def shifts_the_queries():
+    """you count the weight on tokens like the one before the query; the weight on the tokens that
+    came after those like the query itself is asked"""
+
+
 def _comes_next(tokens: Tensor) -> Tensor:
     """True where a key is the token that follows the query."""
     return (_same(tokens).roll(-1, -2) & _behind(tokens)) & _at_least(tokens, -1).unsqueeze(-1)
@@ -161,10 +176,19 @@ def asks_that_it_comes_again():
     repeats itself; the token after each earlier one is asked, whatever comes now"""
 
 
-@mistake
+def _after_itself_too(tokens: Tensor) -> Tensor:
+    return _same(tokens).roll(1, -1) & _at_least(tokens, 1)
+
+
+@mistake(
+    also=(
+        _looking(_after_itself_too),
+        _looking(lambda tokens: _after_itself_too(tokens) & _behind(tokens, 1)),
+    ),
+)
 def averages_over_all_queries(weights, tokens):
-    """you divide by the number of all queries; those whose token has not occurred before have
-    nothing to look at, and do not count"""
+    """queries whose token has not occurred before count in your mean, as a 0; they have nothing to
+    look at, so leave them out of the number by which you divide"""
     return _found(weights, _wanted(tokens))[0].mean((0, 2))
 
 
@@ -174,19 +198,6 @@ def averages_over_all_but_the_first(weights, tokens):
     before is left out, and no other"""
     found, _ = _found(weights, _wanted(tokens))
     return found.sum((0, 2)) / (len(tokens) * (tokens.shape[-1] - 1))
-
-
-def _after_itself_too(tokens: Tensor) -> Tensor:
-    return _same(tokens).roll(1, -1) & _at_least(tokens, 1)
-
-
-@mistake(
-    computes=_looking(_after_itself_too),
-    also=(_looking(lambda tokens: _after_itself_too(tokens) & _behind(tokens, 1)),),
-)
-def counts_what_is_still_to_come():
-    """you let a query count although its token has not occurred before, because the token after
-    the query itself, or after a later one like it, fits; a key may not lie after the query"""
 
 
 @mistake(

@@ -10,7 +10,14 @@ Layer = tuple[Tensor, Tensor, Tensor, Tensor]
 NAMES = "w_query", "w_key", "w_value", "w_output"
 ROOMS = "token", "place", "label", "answer"
 AHEAD = 0.5  # so far the largest number of an answer has to be ahead of the next
-SURE = 0.9  # a layer with less weight than this on one place spreads it
+SURE = 0.9  # of the weight, or of the queries
+SEEN = 1e-3  # less weight than this is none
+RIGHT = (
+    "layer 0 looks at one place back and writes into label",
+    "layer 1 looks at what came next",
+    "layer 1 writes into answer",
+    "the answer is what is wanted",
+)
 
 
 def reference(vocab_size: int, length: int) -> list[Layer]:
@@ -81,11 +88,15 @@ def looks_it_up(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, P
     right = ahead & (answers.argmax(-1) == wanted)
     if right.all():
         return None
-    found = "; ".join(_tell(tables, streams, asked, earlier, inputs))
-    said = _say_answer(answers, ahead, wanted, texts[asked])
-    words = f"{int(right.sum())} of {len(right)} answers are right; {found}; {said}"
-    # in a list: a mistake may be told from its first row alone
-    return words, [f"{found}; {said}"]
+    told = [
+        _tell_layer_0(tables[0], streams, inputs),
+        *_tell_layer_1(tables[1], streams, inputs, asked, earlier),
+        _say_answer(answers, ahead, wanted, texts[asked]),
+    ]
+    wrong = [said for said, right in zip(told, RIGHT, strict=True) if said != right]
+    words = f"{int(right.sum())} of {len(right)} answers are right: " + "; ".join(told)
+    # the first that is not as it should be, in a list: a mistake may be told from its first row
+    return words, [wrong[0] if wrong else "here and there"]
 
 
 def _form_fault(layers: Plain, inputs: Inputs) -> str | None:
@@ -129,47 +140,75 @@ def _run(
     return tables, streams
 
 
-def _tell(
-    tables: list[Tensor], streams: list[Tensor], asked: Tensor, earlier: Tensor, inputs: Inputs
-) -> list[str]:
-    """The places at which each layer looks, and the rooms into which it writes."""
-    texts, place = torch.where(asked)
-    every = torch.ones_like(asked)
-    every[:, :2] = False
-    told = []
-    for number, (table, queries) in enumerate(zip(tables, (every, asked), strict=True)):
-        here = torch.arange(inputs["length"]).expand(asked.shape)[queries]
-        places = {"itself": here, "one place back": here - 1, "two places back": here - 2}
-        if number == 1:
-            then = earlier[texts, place]
-            places = {
-                "what came next": then + 1,
-                "the earlier one": then,
-                "what came before it": then - 1,
-            } | places
-        told.append(f"layer {number} {_say_look(table[queries], places)}")
-        written = (streams[number + 1] - streams[number])[queries].abs().amax(0)
-        sizes = [inputs["vocab_size"], inputs["length"], *2 * [inputs["vocab_size"]]]
-        rooms = zip(ROOMS, written.split(sizes), strict=True)
-        into = " and ".join(name for name, numbers in rooms if numbers.max() > 0.1)
-        told[-1] += f" and writes into {into or 'no room'}"
+def _tell_layer_0(table: Tensor, streams: list[Tensor], inputs: Inputs) -> str:
+    """The place at which layer 0 looks, and what it writes into which rooms."""
+    texts, queries = inputs["texts"], slice(2, None)
+    here = torch.eye(inputs["length"], dtype=torch.bool).expand(table.shape)
+    places = {
+        "itself": here,
+        "one place back": here.roll(-1, -1),
+        "two places back": here.roll(-2, -1),
+        "tokens like its own": texts.unsqueeze(-1) == texts.unsqueeze(-2),
+    }
+    flat = {name: place[:, queries].flatten(0, 1) for name, place in places.items()}
+    look = _say_look(table[:, queries].flatten(0, 1), flat)
+    written = (streams[1] - streams[0])[:, queries].flatten(0, 1)
+    into, label = _say_rooms(written, inputs)
+    before = texts[:, 1:-1].flatten()
+    told = f"layer 0 {look} and writes into {into}"
+    if told == RIGHT[0] and (label.abs().argmax(-1) == before).double().mean() < SURE:
+        return told + ", but not which token stood there"
     return told
 
 
+def _tell_layer_1(
+    table: Tensor, streams: list[Tensor], inputs: Inputs, asked: Tensor, earlier: Tensor
+) -> list[str]:
+    """The place at which layer 1 looks, and the rooms into which it writes."""
+    texts = inputs["texts"]
+    every = torch.arange(inputs["length"])
+    here, then = every.expand(asked.shape)[asked], earlier[asked]
+    places = {
+        "what came next": then + 1,
+        "the earlier one": then,
+        "what came before that": then - 1,
+        "itself": here,
+        "one place back": here - 1,
+    }
+    masks = {name: place.unsqueeze(-1) == every for name, place in places.items()}
+    masks["tokens like its own"] = like = (texts.unsqueeze(-1) == texts.unsqueeze(-2))[asked]
+    masks["tokens like its own and what came next"] = like | masks["what came next"]
+    into, _ = _say_rooms((streams[2] - streams[1])[asked], inputs)
+    return [f"layer 1 {_say_look(table[asked], masks)}", f"layer 1 writes into {into}"]
+
+
 def _say_look(rows: Tensor, places: dict[str, Tensor]) -> str:
-    """The place that has nearly all weight of each query, or two that have it together."""
-    shares = {name: rows.gather(1, place.unsqueeze(1)).squeeze(1) for name, place in places.items()}
+    """The place that most queries look at, (queries, length), with nearly all of their weight."""
+    shares = {name: (rows * place).sum(-1) for name, place in places.items()}
     for name, share in shares.items():
-        if share.min() > SURE:
+        if share.median() > SURE:
             return f"looks at {name}"
+    seen = rows > SEEN
+    even = (rows.amax(-1) * seen.sum(-1) - 1).abs().median() < 1 - SURE
+    even &= (2 * seen.sum(-1) > (rows > 0).sum(-1)).all()
     for name, share in shares.items():
-        for other, more in shares.items():
-            if name != other and (share + more).min() > SURE:
-                return f"looks at {name} and at {other}"
+        if even and share.median() < SEEN and name in ("what came next", "one place back"):
+            return f"looks everywhere but at {name}"
+    if even and (seen.sum(-1) > 2).all():
+        return "looks everywhere alike"
     for name, place in places.items():
-        if (rows.argmax(-1) == place).all() and (rows.topk(2).values.diff() < -1e-6).all():
+        best = rows.argmax(-1, keepdim=True)
+        if place.gather(-1, best).double().mean() > SURE:
             return f"prefers {name}, but not enough"
-    return "spreads its weight"
+    return "looks elsewhere"
+
+
+def _say_rooms(written: Tensor, inputs: Inputs) -> tuple[str, Tensor]:
+    """The names of the rooms in which there is something new, and what is new in the label."""
+    sizes = [inputs["vocab_size"], inputs["length"], *2 * [inputs["vocab_size"]]]
+    parts = written.split(sizes, -1)
+    names = [name for name, part in zip(ROOMS, parts, strict=True) if part.abs().max() > 0.1]
+    return " and ".join(names) or "no room", parts[ROOMS.index("label")]
 
 
 def _say_answer(answers: Tensor, ahead: Tensor, wanted: Tensor, own: Tensor) -> str:
@@ -194,17 +233,21 @@ def _with(**choices: object) -> Callable[[int, int], list[Layer]]:
     return answer
 
 
-@mistake(computes=_with(shift=-1))
+@mistake(
+    computes=_with(shift=-1),
+    also=(_with(first_room="answer"), _with(first_room="token"), _with(sharpness=(0, 100))),
+)
 def looks_one_place_ahead():
-    """your layer 0 asks for the place after its own, which a causal head cannot see, so it spreads
-    its weight; row `j` of `w_query` should read place `j + 1` where row `j` of `w_key` reads place
-    `j`"""
+    """in most rows of your layer 0 all scores are alike: its queries ask for the place after their
+    own, which a causal head cannot see, or read another room than the place, which begins at
+    feature `vocab_size`. Row `j` of `w_query` should read place `j + 1` where row `j` of `w_key`
+    reads place `j`"""
 
 
-@mistake(computes=_with(shift=0))
+@mistake(computes=_with(shift=0), also=(_with(first_room="token", shift=0),))
 def looks_at_itself():
     """in your layer 0 every token looks at itself, so its label is itself; it should look one place
-    back"""
+    back, whatever the tokens are: its queries and keys read the room of the place, a row apart"""
 
 
 @mistake(computes=_with(shift=2))
@@ -212,10 +255,16 @@ def looks_two_places_back():
     """your layer 0 looks two places back; one is asked"""
 
 
-@mistake(computes=_with(first_room="token", shift=0), also=(_with(first_room="token"),))
-def compares_tokens_in_layer_0():
-    """your layer 0 compares tokens; it should look one place back whatever the tokens are, so its
-    queries and keys read the room of the place"""
+def _forget_the_places(vocab_size: int, length: int) -> list[Layer]:
+    (query, key, value, _), (ask, _, tell, answer) = _layers(vocab_size, length)
+    label = torch.eye(3 * vocab_size + length)[vocab_size : 2 * vocab_size]
+    return [(query, key, value, label.mT), (ask, label, tell, answer)]
+
+
+@mistake(computes=_forget_the_places)
+def forgets_the_places():
+    """your layer 0 writes into the room of the place; the label begins behind that, at feature
+    `vocab_size + length`"""
 
 
 @mistake(computes=_with(write="token"))
@@ -245,22 +294,41 @@ def labels_with_the_place():
     down which token stood there"""
 
 
-@mistake(computes=_with(key="token"))
+def _both_keys(vocab_size: int, length: int) -> list[Layer]:
+    first, (query, key, value, output) = _layers(vocab_size, length)
+    return [first, (query, key + _rooms(vocab_size, length)["token"], value, output)]
+
+
+@mistake(computes=_with(key="token"), also=(_both_keys,))
 def looks_for_the_token_itself():
     """your layer 1 looks for tokens like its own, and finds the earlier one and itself; the token
-    after it is known by its label, so the keys read the room of the label"""
+    after it is known by its label, so the keys read the room of the label, and no other"""
 
 
-@mistake(computes=_with(ask="label"))
-def asks_with_the_label():
-    """the queries of your layer 1 read the label, so they look for what came after the token
-    before, which is the query's own place and others; they should read the token"""
+@mistake(computes=_with(ask="label"), also=(_with(ask="place", key="place"),))
+def finds_itself():
+    """your layer 1 looks at the query itself, since its queries and keys read the same room; the
+    queries should read the token, and the keys the label"""
 
 
-@mistake(computes=_with(ask="label", key="token"))
-def exchanges_query_and_key():
-    """your layer 1 asks with its label for a token, which stands one place back; it should ask with
-    its token for a label"""
+def _first_twice(vocab_size: int, length: int) -> list[Layer]:
+    first, _ = _layers(vocab_size, length)
+    return [first, first]
+
+
+@mistake(computes=_with(ask="label", key="token"), also=(_first_twice,))
+def looks_one_place_back_again():
+    """your layer 1 looks one place back, as layer 0 does; its queries should read the token, and
+    its keys the label, and not the other way round"""
+
+
+@mistake(
+    computes=_with(ask="answer"),
+    also=(_with(key="answer"), _with(sharpness=(100, 0))),
+)
+def asks_for_nothing():
+    """in your layer 1 all scores are alike: its queries or its keys are zeros, as those are that
+    read an empty room; the queries should read the token, and the keys the label"""
 
 
 @mistake(computes=_with(tell="label"))
@@ -275,12 +343,6 @@ def answers_in_another_room():
     answer"""
 
 
-@mistake(computes=_with(ask="place", key="place"))
-def compares_places_in_layer_1():
-    """your layer 1 compares places, and so finds itself; how far back the earlier token stood
-    differs from text to text, so compare tokens with labels"""
-
-
 def _pass_the_stream_on(vocab_size: int, length: int) -> list[Layer]:
     first, (query, key, _, _) = _layers(vocab_size, length)
     return [first, (query, key, *2 * [torch.eye(3 * vocab_size + length)])]
@@ -293,13 +355,7 @@ def adds_whole_streams():
     other"""
 
 
-@mistake(computes=_with(sharpness=(1, 1)))
-def looks_softly():
-    """your layers prefer the right places, but their scores differ by so little that the others
-    keep much of the weight; make the rows of `w_query` larger, such as `100 *`"""
-
-
-@mistake(computes=_with(sharpness=(1, 100)))
+@mistake(computes=_with(sharpness=(1, 100)), also=(_with(sharpness=(1, 1)),))
 def labels_softly():
     """your layer 0 prefers the token before, but its scores differ by so little that the others
     keep much of the weight; make the rows of its `w_query` larger, such as `100 *`"""
@@ -323,21 +379,10 @@ def avoids_the_token_before():
     sign"""
 
 
-def _first_twice(vocab_size: int, length: int) -> list[Layer]:
-    first, _ = _layers(vocab_size, length)
-    return [first, first]
-
-
 @mistake(computes=lambda vocab_size, length: _layers(vocab_size, length)[::-1])
 def exchanges_the_layers():
     """your layers are the wrong way round: the one that looks one place back comes first, since the
     other reads the label that it writes"""
-
-
-@mistake(computes=_first_twice)
-def labels_twice():
-    """your second layer looks one place back as well; it should look for the token whose label is
-    the query's token"""
 
 
 @mistake(computes=leafwise(reference, lambda matrix: matrix.mT.contiguous()))
