@@ -21,7 +21,7 @@ CHECKED = [
     for folder, project in PROJECTS.items()
     for files in project["tool"]["mypy"]["files"]
 ]
-CEILING = 92
+CEILING = 91
 
 
 def signatures_with_any(sources: Iterable[str]) -> list[str]:
