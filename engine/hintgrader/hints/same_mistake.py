@@ -82,7 +82,7 @@ def does_not_fit(found: Finding) -> bool:
     """True if the axes of something do not fit: an exception, or an output of another shape."""
     one, right = found.evidence, found.expected
     if isinstance(one, list):  # of an output that no gradient can be asked of
-        return one[-1:] == ["shape"]
+        return bool(one) and isinstance(one[-1], str) and one[-1] == "shape"
     if isinstance(one, Tensor) and isinstance(right, Tensor) and not oddity(one):
         return one.shape != right.shape
     return bool(found.raised)
