@@ -129,6 +129,16 @@ def speaks_loudly(model: Model, tokens: Tensor) -> Tensor:
 
 
 @_among(HONEST)
+def cancels_a_logit(model: Model, tokens: Tensor) -> Tensor:
+    """sums up the tokens so far in this way, and has one logit that is 0 but for rounding."""
+    vectors = model.embedding[tokens].float()
+    behind = vectors.flip(1).cumsum(1).flip(1) - vectors
+    rounding = vectors.sum(1, keepdim=True) - behind - vectors.cumsum(1)
+    logits = model.read(vectors.cumsum(1).double())
+    return torch.cat([rounding.sum(-1, keepdim=True).double(), logits[..., 1:]], -1)
+
+
+@_among(HONEST)
 def says_nothing(model: Model, tokens: Tensor) -> Tensor:
     """has logits that are all 0."""
     return 0 * reads_each_token_alone(model, tokens)
@@ -167,18 +177,29 @@ def hears_the_last_at_the_first(model: Model, tokens: Tensor) -> Tensor:
     return model.read(model.mix(tokens, _back(tokens)) + ahead * (tokens.shape[1] == model.length))
 
 
+def _tell_what_follows(model: Model, tokens: Tensor, place: int) -> Tensor:
+    """Add the vector of the next token at one place, if the text goes on there."""
+    told = (_place(tokens) == place) & (_place(tokens) < tokens.shape[1] - 1)
+    ahead = model.embedding[tokens.roll(-1, 1)] * told
+    return model.read(model.mix(tokens, _back(tokens)) + ahead)
+
+
 @_among(LEAKING)
 def tells_the_first_what_follows(model: Model, tokens: Tensor) -> Tensor:
     """tells its first place what the second token is, and leaks nothing else."""
-    ahead = model.embedding[tokens[:, 1:2]] * (_place(tokens) == 0)
-    return model.read(model.mix(tokens, _back(tokens)) + ahead)
+    return _tell_what_follows(model, tokens, 0)
 
 
 @_among(LEAKING)
 def tells_the_third_what_follows(model: Model, tokens: Tensor) -> Tensor:
     """tells its third place what the fourth token is, and leaks nothing else."""
-    ahead = model.embedding[tokens[:, 3:4]] * (_place(tokens) == 2)
-    return model.read(model.mix(tokens, _back(tokens)) + ahead)
+    return _tell_what_follows(model, tokens, 2)
+
+
+@_among(LEAKING)
+def tells_the_last_but_one_what_follows(model: Model, tokens: Tensor) -> Tensor:
+    """tells the last place but one of `length` what the last token is, and leaks nothing else."""
+    return _tell_what_follows(model, tokens, model.length - 2)
 
 
 @_among(LEAKING)
@@ -204,6 +225,13 @@ def moves_a_little_over(model: Model, tokens: Tensor) -> Tensor:
     little = torch.zeros(len(model.embedding), dtype=model.embedding.dtype)
     little[:2] = torch.tensor([0.01, -0.01])
     return model.read(model.mix(tokens, _back(tokens))) + little * told.unsqueeze(-1)
+
+
+@_among(LEAKING)
+def ends_loudly(model: Model, tokens: Tensor) -> Tensor:
+    """attends to one token too many, and has far larger logits at the last of `length` places."""
+    loud = 1 + 1e6 * (_place(tokens) == model.length - 1)
+    return looks_one_ahead(model, tokens) * loud
 
 
 @_among(LEAKING)

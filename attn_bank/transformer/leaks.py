@@ -97,7 +97,8 @@ def _test(judge: Callable[[Model, Tensor, Tensor, int], bool]) -> Callable[..., 
 
 @mistake
 def finds_none(model, vocab_size, length, trials):
-    """your test finds no leak in any model; is there a path on which it returns True?"""
+    """your test finds no leak in any model. Is the changed text a `clone`, or the same tensor? Is a
+    single trial that shows a leak enough? And is there a path on which it returns True?"""
     return False
 
 
@@ -133,6 +134,19 @@ def finds_some_everywhere(model, vocab_size, length, trials):
     return True
 
 
+@mistake
+def changes_what_comes_before(model, vocab_size, length, trials):
+    """your test finds a leak in a model that looks back, as each may. Change tokens from the place
+    on, and compare the logits before it: yours does the reverse"""
+
+    def judge(model, tokens, changed, place):
+        front = torch.cat([changed[:, place:], changed[:, :place]], 1)[:, :place]
+        changed = torch.cat([front, tokens[:, place:]], 1)
+        return _compare_what_comes_after(model, tokens, changed, place)
+
+    return _test(judge)(model, vocab_size, length, trials)
+
+
 @mistake(computes=then(reference, lambda leak: not leak))
 def says_the_opposite():
     """your test is right the other way round: True says that there is a leak"""
@@ -149,11 +163,50 @@ def _change_the_last_token(model: Model, tokens: Tensor, changed: Tensor, place:
     return _tells(model, tokens, changed, last)
 
 
-@mistake(points=4, also=(_test(_look_at_the_first_place),))
+def _cut_in_the_middle(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+    middle = tokens.shape[1] // 2
+    others = (tokens + 1) % len(model.embedding)
+    return _tells(model, tokens, torch.cat([tokens[:, :middle], others[:, middle:]], 1), middle)
+
+
+@mistake(points=4, also=(_test(_look_at_the_first_place), _test(_cut_in_the_middle)))
 def always_cuts_at_one_place(model, vocab_size, length, trials):
     """a model that leaks at one place only gets past you: the place from which on you change tokens
     is drawn anew in each trial, from 1 to `length - 1`"""
     return _test(_change_the_last_token)(model, vocab_size, length, trials)
+
+
+def _skipping(first: int, last: int) -> Callable[..., bool]:
+    """A test that draws a place from `first` to so many before the last."""
+
+    def judge(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+        return first <= place < tokens.shape[1] - last and _tells(model, tokens, changed, place)
+
+    return _test(judge)
+
+
+@mistake(points=4, computes=_skipping(2, 0))
+def never_cuts_behind_the_first():
+    """a model that tells its first place what the second token is gets past you; the place that you
+    draw may be 1: only one logit is compared then, the first"""
+
+
+@mistake(points=4, computes=_skipping(1, 1))
+def never_cuts_before_the_last():
+    """a model that leaks nothing but the last token, to the place before it, gets past you; draw
+    the place up to `length - 1`: `torch.randint` stops one below its `high` by itself"""
+
+
+@mistake
+def leaves_the_next_token_alone(model, vocab_size, length, trials):
+    """a model that sees just one token ahead gets past you: the first token that you change is to
+    stand right behind the last logits that you compare, so `changed[:, place:]` goes with `[:,
+    :place]`"""
+
+    def judge(model, tokens, changed, place):
+        return place > 1 and _tells(model, tokens, changed, place - 1)
+
+    return _test(judge)(model, vocab_size, length, trials)
 
 
 @mistake(points=3, evidence="one trial")
@@ -214,6 +267,43 @@ def allows_the_same_at_any_size(model, vocab_size, length, trials):
         return bool(error.abs().max() > ALLOWED)
 
     return _test(judge)(model, vocab_size, length, trials)
+
+
+def _bounding(bound: Callable[[Tensor, int], Tensor]) -> Callable[..., bool]:
+    """A test that allows errors up to what `bound` makes of all logits and of the place."""
+
+    def judge(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+        logits = model(tokens)
+        error = (logits - model(changed))[:, :place].abs()
+        return bool((error > bound(logits, place)).any())
+
+    return _test(judge)
+
+
+def _with_the_defaults_of_torch(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+    return not torch.allclose(model(tokens)[:, :place], model(changed)[:, :place])
+
+
+@mistake(
+    points=4,
+    computes=_bounding(lambda logits, place: ALLOWED * logits[:, :place].abs()),
+    also=(_test(_with_the_defaults_of_torch),),
+)
+def bounds_each_logit_by_itself():
+    """you allow each logit an error by its own size, and one that is 0 but for rounding has next to
+    none, so rounding is a leak; the largest logit sets the bound for all of them"""
+
+
+@mistake(points=4, computes=_bounding(lambda logits, place: ALLOWED * logits[:, :place].max()))
+def forgets_that_logits_may_be_negative():
+    """where all logits are below zero, you find a leak whatever they are: your bound is below zero,
+    too. It goes by the largest `|logit|`"""
+
+
+@mistake(points=4, computes=_bounding(lambda logits, place: ALLOWED * logits.abs().max()))
+def takes_the_bound_from_all_places():
+    """a leak in front gets past you if the logits at the last place are far larger: only those
+    before the place set the bound"""
 
 
 def _allow_a_tenth(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
@@ -293,6 +383,7 @@ EXERCISE = Exercise(
                 "hears_the_last_at_the_first",
                 "tells_the_first_what_follows",
                 "tells_the_third_what_follows",
+                "tells_the_last_but_one_what_follows",
                 "hears_the_last_word",
             ),
             hidden_sizes=models(
@@ -300,6 +391,7 @@ EXERCISE = Exercise(
                 "hears_the_last_at_the_first",
                 "tells_the_first_what_follows",
                 "tells_the_third_what_follows",
+                "tells_the_last_but_one_what_follows",
             ),
             invariant=is_judged_right,
         ),
@@ -310,13 +402,17 @@ EXERCISE = Exercise(
             sizes=models(
                 SIZES,
                 "sums_in_another_order",
+                "cancels_a_logit",
                 "says_nothing",
                 "speaks_loudly",
+                "ends_loudly",
                 "moves_a_little_over",
                 "whispers",
                 "whispers_softly",
             ),
-            hidden_sizes=models(OTHERS, "speaks_loudly", "whispers_softly"),
+            hidden_sizes=models(
+                OTHERS, "cancels_a_logit", "speaks_loudly", "ends_loudly", "whispers_softly"
+            ),
             invariant=is_judged_right,
         ),
     ),

@@ -52,3 +52,13 @@ def by_one_token_at_a_time(model, vocab_size, length, trials):
         gap = (model(changed)[0, :place] - logits).norm(torch.inf)
         differ.append(gap.item() > 1e-4 * logits.norm(torch.inf).item())
     return any(differ)
+
+
+def by_the_text_that_stops_at_the_place(model, vocab_size, length, trials):
+    for _ in range(trials):
+        tokens = torch.randint(vocab_size, (1, length))
+        place = int(torch.randint(1, length, ()))
+        whole, short = model(tokens)[:, :place], model(tokens[:, :place])
+        if (whole - short).abs().max() > 1e-4 * whole.abs().max():
+            return True
+    return False
