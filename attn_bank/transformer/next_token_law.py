@@ -3,7 +3,17 @@
 from collections.abc import Callable
 
 import torch
-from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    name_kind,
+    then,
+)
 from torch import Generator, Tensor
 from torch.nn import functional
 
@@ -49,6 +59,31 @@ def draw_loud_logits(generator: Generator, **sizes: int) -> Inputs:
     logits = 200 * inputs["logits"] + 300
     best = functional.one_hot(logits.argmax(-1), logits.shape[-1])
     return inputs | {"logits": logits + 100 * best}
+
+
+def draw_no_opinion(generator: Generator, batch: int, temperature: float, top_p: float) -> Inputs:
+    """Logits that are all 0, of four tokens: each has a quarter, to the last digit."""
+    return {
+        "logits": torch.zeros(batch, 4, dtype=torch.float64),
+        "temperature": temperature,
+        "top_p": top_p,
+    }
+
+
+def keeps_so_many(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | str | None:
+    """Whichever of them it keeps: they are equal."""
+    law, expected = call(inputs), reference(**inputs)
+    if not isinstance(law, Tensor) or law.shape != expected.shape:
+        kind = name_kind(law)
+        return f"it returns {kind}; expected probabilities, {tuple(expected.shape)}", kind
+    if (law.sort(-1).values - expected.sort(-1).values).abs().max() < 1e-5:
+        return None
+    kept, enough = ((one > 0).sum(-1).tolist() for one in (law, expected))
+    if kept != enough:
+        return f"of four equal tokens it keeps {kept}, by rows; expected {enough}", kept
+    return "of four equal tokens it keeps so many, but not with equal shares of 1", law.tolist()
 
 
 def _reaches(ranked: Tensor, top_p: float) -> Tensor:
@@ -112,24 +147,31 @@ mistake = Mistakes()
 
 @mistake(points=1.5, computes=given(reference, temperature=lambda t: 1.0 if t else 0.0))
 def forgets_the_temperature():
-    """the temperature changes nothing in your law: a factor of probabilities is gone as soon as
-    they are made to sum to 1. It divides the logits, before the softmax"""
+    """the temperature changes nothing in your law; it divides the logits, before the softmax"""
 
 
-@mistake(points=1.5, computes=given(reference, temperature=lambda t: 1 / t if t else 0.0))
+def _take_a_power(logits: Tensor, temperature: float, top_p: float) -> Tensor:
+    return _law(logits, temperature, top_p, heat=lambda x, t: torch.softmax(x, -1) ** t)
+
+
+@mistake(
+    points=1.5,
+    computes=given(reference, temperature=lambda t: 1 / t if t else 0.0),
+    also=(_take_a_power,),
+)
 def multiplies_by_the_temperature():
     """a high temperature makes your law sharper; it should make it flatter: divide the logits by
-    it"""
+    it, before the softmax"""
 
 
-@mistake(points=1.5)
+@mistake(points=1)
 def divides_the_probabilities(logits, temperature, top_p):
     """you divide probabilities by the temperature, and they no longer sum to 1 where `top_p` is
     counted; divide the logits, before the softmax"""
     return _law(logits, temperature, top_p, heat=lambda x, t: torch.softmax(x, -1) / t)
 
 
-@mistake(points=0.5)
+@mistake(points=1)
 def takes_the_softmax_twice(logits, temperature, top_p):
     """you take a softmax of probabilities, which makes them nearly alike; one softmax, of the
     logits over the temperature, is enough"""
@@ -167,7 +209,7 @@ def _and_the_first(kept: Kept) -> Kept:
 
 
 @mistake(
-    points=1.5,
+    points=2,
     computes=_keeping(_stay_below),
     also=(
         _keeping(_and_the_first(_stay_below)),
@@ -181,7 +223,7 @@ def drops_the_token_that_crosses():
     ranked`"""
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def keeps_one_too_many(logits, temperature, top_p):
     """you keep a token more than `top_p` needs: the one that reaches it is the last"""
 
@@ -192,20 +234,38 @@ def keeps_one_too_many(logits, temperature, top_p):
     return _keeping(kept)(logits, temperature, top_p)
 
 
-@mistake(points=2.5, computes=_sharing(lambda kept: kept))
+@mistake(points=4.5, computes=_keeping(lambda ranked, p: ranked.cumsum(-1) - ranked <= p))
+def goes_on_at_the_sum():
+    """where the sum is `top_p` exactly you keep a token more, and it is enough: the sum before a
+    token has to be below `top_p`"""
+
+
+@mistake(points=2, computes=given(reference, top_p=1.0))
+def keeps_every_token():
+    """`top_p` changes nothing in your law: every token keeps some probability. Rank them, and keep
+    the most probable ones that have `top_p` together"""
+
+
+@mistake(points=2, computes=_sharing(lambda kept: kept))
 def does_not_share_out():
     """your probabilities sum to less than 1: what the others had is lost. Divide those that are
     kept by their sum"""
 
 
-@mistake
-def returns_the_ranks(logits, temperature, top_p):
-    """your probabilities are in the order of their ranks; each belongs at the place of its token:
-    undo the sort, with `scatter` and the order that it returned"""
+def _rank_at_zero_too(logits: Tensor, temperature: float, top_p: float) -> Tensor:
     return reference(logits, temperature, top_p).sort(-1, descending=True).values
 
 
-@mistake(points=0.5)
+@mistake(points=1, also=(_rank_at_zero_too,))
+def returns_the_ranks(logits, temperature, top_p):
+    """your probabilities are in the order of their ranks; each belongs at the place of its token:
+    undo the sort, with `scatter` and the order that it returned"""
+    if temperature == 0:
+        return _greedy(logits)
+    return _rank_at_zero_too(logits, temperature, top_p)
+
+
+@mistake(points=1)
 def undoes_the_order_by_itself(logits, temperature, top_p):
     """you bring the ranks back by indexing with the order once more, which is another shuffle; the
     order says where each rank came from, so write there: `scatter`, or index with
@@ -216,7 +276,7 @@ def undoes_the_order_by_itself(logits, temperature, top_p):
     return _over_sum(ranked * _reaches(ranked, top_p)).gather(-1, order)
 
 
-@mistake(points=1.5)
+@mistake(points=2)
 def chooses_in_the_order_of_ranks(logits, temperature, top_p):
     """you choose among the ranked probabilities, and apply the choice to the tokens as they stand,
     so others are kept; bring the choice back to the places of the tokens first"""
@@ -253,9 +313,12 @@ def does_not_rank(logits, temperature, top_p):
 
 
 @mistake(
-    points=1.5,
+    points=1,
     computes=_keeping(lambda ranked, p: ranked >= p * ranked[..., :1]),
     also=(
+        _keeping(lambda ranked, p: (ranked >= p) | (ranked == ranked[..., :1])),
+        _keeping(lambda ranked, p: (ranked >= 1 - p) | (ranked == ranked[..., :1])),
+        _keeping(lambda ranked, p: ranked >= (1 - p) * ranked[..., :1]),
         _keeping(lambda ranked, p: ranked >= 1 - p),
         _keeping(lambda ranked, p: ranked >= p),
     ),
@@ -265,9 +328,16 @@ def cuts_at_a_probability():
     that has to reach `top_p`"""
 
 
+def _share(ranked: Tensor, share: float) -> Tensor:
+    return (torch.arange(ranked.shape[-1]) < share * ranked.shape[-1]).expand_as(ranked)
+
+
 @mistake(
-    points=0.5,
-    computes=_keeping(lambda ranked, p: torch.arange(ranked.shape[-1]) < p * ranked.shape[-1]),
+    points=2.5,
+    computes=_keeping(_share),
+    also=(
+        _keeping(lambda ranked, p: _share(ranked, int(p * ranked.shape[-1]) / ranked.shape[-1])),
+    ),
 )
 def keeps_a_share_of_the_tokens():
     """you keep the share `top_p` of the tokens, whatever they are worth; it is the share of the
@@ -290,7 +360,7 @@ def takes_the_softmax_of_what_is_kept():
     divide them by their sum"""
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def sets_logits_to_zero(logits, temperature, top_p):
     """you set the logits of the others to 0, and a softmax gives such a token something, too; minus
     infinity makes its probability 0"""
@@ -314,20 +384,11 @@ def cuts_all_rows_alike(logits, temperature, top_p):
     )
 
 
-@mistake(points=0.5)
+@mistake(points=0.5, also=(_keeping(lambda ranked, p: ranked.cumsum(0) - ranked < p),))
 def takes_the_softmax_over_the_batch(logits, temperature, top_p):
-    """your softmax runs over another axis than the vocabulary, which is the last"""
+    """your softmax, or your sum of probabilities, runs over another axis than the vocabulary, which
+    is the last"""
     return _law(logits, temperature, top_p, heat=lambda x, t: torch.softmax(x / t, 0))
-
-
-@mistake(computes=then(reference, torch.log))
-def returns_logarithms():
-    """you return logarithms of probabilities; return the probabilities"""
-
-
-@mistake(computes=then(reference, lambda law: law.argmax(-1)))
-def returns_a_token():
-    """you return tokens; return the probabilities from which one is drawn"""
 
 
 def _at_zero(law: Callable[[Tensor, float], Tensor]) -> Callable[..., Tensor]:
@@ -339,7 +400,34 @@ def _at_zero(law: Callable[[Tensor, float], Tensor]) -> Callable[..., Tensor]:
     return answer
 
 
-@mistake(points=4.5, computes=_at_zero(lambda logits, p: _law(logits, 1e-30, p)))
+def _unless_at_zero(change: Map) -> Callable[..., Tensor]:
+    """The reference, and something done to what it returns at other temperatures than 0."""
+
+    def answer(logits: Tensor, temperature: float, top_p: float) -> Tensor:
+        law = reference(logits, temperature, top_p)
+        return change(law) if temperature else law
+
+    return answer
+
+
+@mistake(computes=then(reference, torch.log), also=(_unless_at_zero(torch.log),))
+def returns_logarithms():
+    """you return logarithms of probabilities; return the probabilities"""
+
+
+@mistake(
+    computes=then(reference, lambda law: law.argmax(-1)),
+    also=(_at_zero(lambda logits, _: logits.argmax(-1)),),
+)
+def returns_a_token():
+    """you return tokens; return the probabilities from which one is drawn"""
+
+
+@mistake(
+    points=4.5,
+    computes=_at_zero(lambda logits, p: _law(logits, 1e-30, p)),
+    also=(_at_zero(lambda logits, _: torch.full_like(logits, torch.nan)),),
+)
 def divides_by_zero():
     """at temperature 0 you divide by 0, or by next to nothing, which gives `nan` or lets equals
     share; there the first of the most probable tokens has the probability 1, without any
@@ -355,13 +443,14 @@ def takes_zero_for_no_temperature():
 @mistake(
     points=4.5,
     computes=_at_zero(lambda logits, _: _over_sum((logits == logits.amax(-1, True)).to(logits))),
+    also=(_at_zero(lambda logits, _: _greedy(logits.flip(-1)).flip(-1)),),
 )
 def shares_between_equals():
-    """at temperature 0 several tokens share your probability where their logits are equal; the
-    first of them has it all, as with `argmax`"""
+    """where several tokens have the largest logit, the first of them has everything at temperature
+    0, as with `argmax`; in yours others have some of it, or all"""
 
 
-@mistake(points=4)
+@mistake(points=4.5)
 def takes_powers_as_they_are(logits, temperature, top_p):
     """you take the powers of the logits as they are; at some hundreds they are more than a number
     can hold: `torch.softmax` takes the largest off first"""
@@ -420,19 +509,24 @@ EXERCISE = Exercise(
         Check(
             "logits may be in the hundreds, and one token may have more than `top_p`: it is left"
             " alone",
-            1,
+            0.5,
             draw_loud_logits,
             sizes=({"batch": 3, "vocab_size": 5, "temperature": 0.5, "top_p": 0.9},),
             hidden_sizes=({"batch": 5, "vocab_size": 11, "temperature": 0.7, "top_p": 0.8},),
+        ),
+        Check(
+            "a sum that is `top_p` exactly is enough: of four equal tokens two are left at 0.5",
+            0.5,
+            draw_no_opinion,
+            sizes=({"batch": 3, "temperature": 0.5, "top_p": 0.5},),
+            hidden_sizes=({"batch": 2, "temperature": 2.0, "top_p": 0.75},),
+            invariant=keeps_so_many,
         ),
     ),
     mistakes=mistake.collected,
     equivalent_mutants={
         "law.sort(-1, descending=True) -> law.sort(descending=True)": (
             "it sorts along the last axis unless another is named"
-        ),
-        "ranked.cumsum(-1) - ranked < top_p -> ranked.cumsum(-1) - ranked <= top_p": (
-            "they differ where a sum is `top_p` to the last digit, which rounding decides"
         ),
         "torch.zeros_like -> torch.ones_like (2)": (
             "the order holds every place, so that each is overwritten"

@@ -19,7 +19,7 @@ def by_logits_that_are_minus_infinity(logits, temperature, top_p):
     logits = logits / temperature
     ranked, order = torch.sort(logits, descending=True, dim=-1)
     total = ranked.softmax(-1).cumsum(-1)
-    gone = total > top_p
+    gone = total >= top_p
     gone[..., 1:] = gone[..., :-1].clone()
     gone[..., 0] = False
     gone = gone.scatter(-1, order, gone)
