@@ -19,6 +19,7 @@ from torch.func import functional_call
 from torch.nn import functional
 
 from attn_bank.draws import draw_normal
+from attn_bank.transformer import transformer_block as part_a
 from attn_course.multi_head import merge_heads, split_heads
 from attn_course.scaled_dot_product import attention, causal_mask
 from attn_course.self_attention import rotate_by_position
@@ -151,14 +152,38 @@ def _plain(name: str, state: State, *starts: str) -> Tensor:
     return torch.full_like(state[name], float(name.endswith("weight")))
 
 
-def _with_blocks(number: Callable[[int, int], int]) -> Altered:
-    """The reference in which each block has the weights of another: of its number and the last."""
+def _as_in_part_a(answer: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A model with the blocks that an answer to part A makes."""
+
+    def block(stream: Tensor, state: State, number: int, num_heads: int) -> Tensor:
+        def layer(apply: Callable[..., Tensor], name: str) -> Callable[[Tensor], Tensor]:
+            return lambda tokens: apply(tokens, state, f"blocks.{number}.{name}")
+
+        return answer(
+            stream,
+            norm_attention=layer(_norm, "norm_attention"),
+            attend=lambda tokens: _look(tokens, state, number, num_heads),
+            norm_maps=layer(_norm, "norm_maps"),
+            widen=layer(_linear, "widen"),
+            narrow=layer(_linear, "narrow"),
+        )
+
+    return _with(block=block)
+
+
+def _with_blocks(number: Callable[[int, int], int], *parts: str) -> Altered:
+    """The reference in which each block has the weights of another: of its number and the last.
+
+    With `parts`, the weights whose names begin so behind the number; else all of them.
+    """
 
     def how(answer: Callable[..., Tensor], **inputs: Tensor) -> Tensor:
         def moved(name: str, state: State) -> Tensor:
             if not name.startswith("blocks."):
                 return state[name]
             start, own, rest = name.split(".", 2)
+            if not rest.startswith(parts or ""):
+                return state[name]
             return state[f"{start}.{number(int(own), inputs['num_layers'] - 1)}.{rest}"]
 
         return _with_state(moved).of(answer)(**inputs)
@@ -175,24 +200,41 @@ def forgets_the_scale():
     `input_scale`"""
 
 
-@mistake(points=1.5, computes=given(reference, input_scale=lambda scale: 1 / scale))
-def divides_by_the_scale():
-    """you divide by `input_scale`; multiply by it"""
+def _scale_by_the_width(**inputs: Tensor) -> Tensor:
+    width = inputs["state"]["embedding.weight"].shape[1]
+    return reference(**inputs | {"input_scale": width**0.5})
 
 
-@mistake
-def takes_the_root_of_the_width_for_the_scale(**inputs):
-    """you multiply by the root of `d_model`; the factor is `input_scale`, whatever it is"""
-    return reference(
-        **inputs | {"input_scale": inputs["state"]["embedding.weight"].shape[1] ** 0.5}
-    )
+@mistake(
+    points=1.5,
+    computes=given(reference, input_scale=lambda scale: 1 / scale),
+    also=(_scale_by_the_width,),
+)
+def scales_by_another_number():
+    """you multiply by another number than `input_scale`, such as the root of `d_model`, or 1 over
+    it; the factor is `input_scale`, whatever it is"""
+
+
+def _scale_at_the_end_alone(**inputs: Tensor) -> Tensor:
+    return inputs["input_scale"] * reference(**inputs | {"input_scale": 1.0})
+
+
+@mistake(points=1.5, also=(_scale_at_the_end_alone,))
+def scales_the_readout(**inputs):
+    """you multiply by `input_scale` at the readout, which is the embedding itself: the factor
+    belongs where the tokens enter, and there alone"""
+    return inputs["input_scale"] * reference(**inputs)
 
 
 @mistake(points=1.5)
-def scales_the_readout_too(**inputs):
-    """your logits are `input_scale` times too large: the factor belongs where the tokens enter, and
-    the readout is the embedding itself"""
-    return inputs["input_scale"] * reference(**inputs)
+def scales_in_each_block(**inputs):
+    """you multiply the stream by `input_scale` in each block; it is multiplied once, where the
+    tokens enter"""
+
+    def block(stream, *rest):
+        return _block(inputs["input_scale"] * stream, *rest)
+
+    return _model(**inputs, block=block, enter=lambda embedded, scale: embedded)
 
 
 @mistake(computes=_with(finish=lambda stream, state: stream))
@@ -200,16 +242,21 @@ def forgets_the_last_norm():
     """you read the stream as it leaves the last block; it goes through `norm` first"""
 
 
-@mistake(computes=_with_state(lambda name, state: _plain(name, state, "norm.")))
-def leaves_the_last_norm_without_weights():
-    """your last norm has no gain and no shift; `norm.weight` multiplies what it returns, and
-    `norm.bias` is added"""
+def _norm_as_in_the_last_block(**inputs: Tensor) -> Tensor:
+    name = f"blocks.{inputs['num_layers'] - 1}.norm_maps"
+    return _model(**inputs, finish=lambda stream, state: _norm(stream, state, name))
 
 
-@mistake(computes=_with_state(lambda name, state: _plain(name, state, "norm.", "blocks.")))
-def leaves_all_norms_without_weights():
-    """your norms have no gains and no shifts; each has a `weight`, which multiplies what it
-    returns, and a `bias`, which is added"""
+@mistake(
+    computes=_with_state(lambda name, state: _plain(name, state, "norm.")),
+    also=(
+        _with_state(lambda name, state: _plain(name, state, "norm.", "blocks.")),
+        _norm_as_in_the_last_block,
+    ),
+)
+def leaves_the_last_norm_without_its_weights():
+    """your last norm lacks its own gain and shift: `norm.weight` multiplies what it returns, and
+    `norm.bias` is added. Each norm within the blocks has such weights, too"""
 
 
 def _with_norm(norm: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -233,12 +280,30 @@ def divides_by_one_less():
     less than `d_model`; a layer norm takes their mean: `correction=0`"""
 
 
-@mistake
+def _normalize_the_text(tokens: Tensor, *_: object, weight: Tensor, bias: Tensor, eps: float):
+    return functional.layer_norm(tokens, tokens.shape[1:]) * weight + bias
+
+
+@mistake(computes=using(reference, "layer_norm", _normalize_the_text))
+def normalizes_over_the_text():
+    """your norms take mean and variance over all tokens of a text together; each token has its own,
+    over `d_model`"""
+
+
+def _norm_in_front(**inputs: Tensor) -> Tensor:
+    state = inputs["state"]
+    return _model(**inputs, enter=lambda embedded, scale: _norm(scale * embedded, state, "norm"))
+
+
+def _norm_in_front_alone(**inputs: Tensor) -> Tensor:
+    return _norm_in_front(**inputs, finish=lambda stream, state: stream)
+
+
+@mistake(also=(_norm_in_front_alone,))
 def normalizes_what_enters(**inputs):
     """you normalize the vectors of the tokens where they enter; the only norms are those within the
     blocks and the one behind them"""
-    state = inputs["state"]
-    return _model(**inputs, enter=lambda embedded, scale: _norm(scale * embedded, state, "norm"))
+    return _norm_in_front(**inputs)
 
 
 @mistake(points=1.5)
@@ -256,25 +321,40 @@ def begins_with_the_last_block():
     """your blocks are in the reverse order; `blocks.0` comes first"""
 
 
-@mistake(points=1.5, computes=_with_blocks(lambda own, last: 0))
+_PARTS = (("attention",), ("widen", "narrow"), ("norm",))
+
+
+@mistake(
+    points=1.5,
+    computes=_with_blocks(lambda own, last: 0),
+    also=tuple(_with_blocks(lambda own, last: 0, *names) for names in _PARTS),
+)
 def repeats_the_first_block():
-    """all your blocks have the weights of `blocks.0`; each has its own number in the names"""
+    """weights of `blocks.0` stand in all your blocks, in the attention, the maps or the norms at
+    least; each block has its own number in the names"""
 
 
-@mistake(points=1.5, computes=given(reference, num_layers=lambda number: max(number - 1, 1)))
-def leaves_the_last_block_out():
-    """one block is missing, the last: there are `num_layers` of them, from 0 on"""
+def _pass_the_first(stream: Tensor, state: State, number: int, num_heads: int) -> Tensor:
+    return _block(stream, state, number, num_heads) if number else stream
 
 
-@mistake(points=1.5, computes=_with_blocks(lambda own, last: min(own + 1, last)))
-def begins_with_block_one():
-    """you begin with `blocks.1`; the first is `blocks.0`"""
+@mistake(
+    computes=given(_model, num_layers=lambda number: number - 1),
+    also=(
+        given(_model, num_layers=lambda number: max(number - 1, 1)),
+        _with(block=_pass_the_first),
+        _with_blocks(lambda own, last: min(own + 1, last)),
+    ),
+)
+def leaves_a_block_out():
+    """one block is missing, the first or the last: there are `num_layers` of them, and the first is
+    `blocks.0`"""
 
 
-@mistake(points=1.5, computes=given(reference, num_layers=1))
+@mistake(points=1.5, computes=given(_model, num_layers=1))
 def has_one_block():
-    """your stream goes through the first block alone; there are `num_layers`. Does each of them get
-    what the one before it has returned?"""
+    """your stream goes through the first block alone; there are `num_layers`. Is the `return`
+    inside the loop? And does each block get what the one before it has returned?"""
 
 
 @mistake(points=1.5)
@@ -316,19 +396,58 @@ def exchanges_the_norms():
     reads"""
 
 
+@mistake(
+    computes=_as_in_part_a(part_a.adds_nothing),
+    also=(
+        _as_in_part_a(part_a.replaces_the_stream_by_attention),
+        _as_in_part_a(part_a.replaces_the_stream_by_the_maps),
+    ),
+)
+def replaces_the_stream():
+    """what a part of your blocks returns replaces the stream; add it, twice, as in part A"""
+
+
+@mistake(
+    computes=_as_in_part_a(part_a.normalizes_nothing),
+    also=(
+        _as_in_part_a(part_a.forgets_the_norm_of_attention),
+        _as_in_part_a(part_a.forgets_the_norm_of_the_maps),
+    ),
+)
+def forgets_a_norm():
+    """a part of your blocks reads the stream as it is; attention and the maps each read it through
+    a norm, as in part A"""
+
+
+@mistake(
+    computes=_as_in_part_a(part_a.lets_the_maps_read_the_old_stream),
+    also=(
+        _as_in_part_a(part_a.lets_the_maps_read_attention_alone),
+        _as_in_part_a(part_a.lets_the_maps_go_first),
+        _as_in_part_a(part_a.forgets_what_attention_added),
+    ),
+)
+def begins_the_maps_elsewhere():
+    """the maps of your blocks come after attention: they read the sum of it and the stream, through
+    their norm, and add to that sum, as in part A; one of the three is not so in yours"""
+
+
 @mistake(computes=_with(block=_normalize_sums))
 def normalizes_the_sums():
     """your blocks normalize each sum; in these only what a part reads is normalized, as in part
     A"""
 
 
+def _without(*names: str) -> Altered:
+    return _with_state(lambda name, state: state[name] * (not name.endswith(names)))
+
+
 @mistake(
-    computes=_with_state(
-        lambda name, state: state[name] * (not name.endswith(("widen.bias", "narrow.bias")))
-    )
+    computes=_without("widen.bias", "narrow.bias"),
+    also=(_without("widen.bias"), _without("narrow.bias")),
 )
-def leaves_the_biases_of_the_maps_out():
-    """your two maps have no biases; `widen.bias` and `narrow.bias` are added"""
+def leaves_a_bias_of_the_maps_out():
+    """a bias of your two maps is missing, or both are; `widen.bias` and `narrow.bias` are added"""
 
 
 @mistake(computes=using(reference, "relu", lambda tokens: tokens))
