@@ -114,6 +114,21 @@ def takes_zero_for_what_follows(logits, tokens):
 
 
 @mistake
+def mixes_the_axes(logits, tokens):
+    """you bring the vocabulary to the second axis by `reshape` or `view`, which keep the numbers in
+    their order and mix places with tokens; exchange the axes, `transpose(1, 2)`, or flatten batch
+    and length together"""
+    said = logits[:, :-1]
+    return functional.cross_entropy(said.reshape(said.mT.shape), tokens[:, 1:])
+
+
+@mistake
+def asks_the_last_token_alone(logits, tokens):
+    """your loss is about the last token of each text alone; all but the first are asked for"""
+    return _losses(logits[:, -2:-1], tokens[:, -1:]).mean()
+
+
+@mistake
 def shifts_the_texts(logits, tokens):
     """you shift along the axis of the batch, and compare each text with the next one; the axis of
     the length is the second"""
@@ -224,12 +239,27 @@ def takes_powers_as_they_are(logits, tokens):
     return -p.log().mean()
 
 
-@mistake(points=2)
+def _log_of_more_than_nothing(least: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+    def answer(logits: Tensor, tokens: Tensor) -> Tensor:
+        p = logits[:, :-1].softmax(-1).gather(-1, tokens[:, 1:, None])
+        return -least(p).log().mean()
+
+    return answer
+
+
+@mistake(
+    points=2,
+    also=(
+        _log_of_more_than_nothing(lambda p: p + 1e-9),
+        _log_of_more_than_nothing(lambda p: p + 1e-8),
+        _log_of_more_than_nothing(lambda p: p.clamp(min=1e-9)),
+        _log_of_more_than_nothing(lambda p: p.clamp(min=1e-8)),
+    ),
+)
 def takes_the_logarithm_of_a_softmax(logits, tokens):
-    """you take the logarithm of a softmax, which may be 0; `log_softmax` and `cross_entropy` never
-    come to a logarithm of 0"""
-    p = logits[:, :-1].softmax(-1).gather(-1, tokens[:, 1:, None])
-    return -p.log().mean()
+    """you take the logarithm of a softmax, which may be 0, and to add something makes it another
+    loss; `log_softmax` and `cross_entropy` never come to a logarithm of 0"""
+    return _log_of_more_than_nothing(lambda p: p)(logits, tokens)
 
 
 @mistake(points=2)

@@ -234,7 +234,14 @@ def normalizes_nothing(stream, norm_attention, attend, norm_maps, widen, narrow)
     return stream + narrow(torch.relu(widen(stream)))
 
 
-@mistake
+def _normalize_twice_before_the_maps(
+    stream: Tensor, norm_attention: Map, attend: Map, norm_maps: Map, widen: Map, narrow: Map
+) -> Tensor:
+    stream = stream + attend(stream)
+    return stream + narrow(torch.relu(widen(norm_maps(norm_attention(stream)))))
+
+
+@mistake(also=(_normalize_twice_before_the_maps,))
 def forgets_the_norm_of_attention(stream, norm_attention, attend, norm_maps, widen, narrow):
     """attention reads the stream as it is in yours; it reads `norm_attention(stream)`"""
     stream = stream + attend(stream)
