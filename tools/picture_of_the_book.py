@@ -17,14 +17,14 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PAGE = ROOT / "_build" / "html" / "book" / "02_kernel_regression.html"
-FIGURE = '[data-figure="kernel-regression"]'
+PAGE = ROOT / "_build" / "html" / "book" / "11_transformer.html"
+FIGURE = '[data-figure="writer"]'
 SEEN = {"width": 1720, "height": 903}  # as wide to high as previews of links are, 1200 to 630
 SCALE = 1200 / 1720
 
 
 def main(target: Path) -> None:
-    """Open the page from the disk, with its interactive figure and the code above it in sight."""
+    """Open the page from the disk, with its live figure in sight."""
     if not PAGE.is_file():
         sys.exit(f"{PAGE} is not there: run `make book`")
     with sync_playwright() as playwright:
