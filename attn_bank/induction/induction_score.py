@@ -112,6 +112,7 @@ mistake = Mistakes()
     also=(
         _looking(lambda tokens: _same(tokens) & _behind(tokens)),
         _same_queries(lambda tokens: _same(tokens) & _behind(tokens)),
+        _looking(lambda tokens: _same(tokens) & _behind(tokens) & _at_least(tokens, -1)),
     ),
 )
 def looks_at_the_token_itself():
@@ -128,9 +129,18 @@ def looks_two_places_on():
     is asked"""
 
 
+def _before_the_same(tokens: Tensor, reach: int = -2) -> Tensor:
+    """True where the token after a key is the query's, and by `reach` an earlier one."""
+    return _wanted(tokens, -1) & _behind(tokens, reach)
+
+
 @mistake(
-    computes=_looking(partial(_wanted, shift=-1)),
-    also=(_same_queries(partial(_wanted, shift=-1)),),
+    computes=_looking(_before_the_same),
+    also=(
+        _same_queries(_before_the_same),
+        _looking(partial(_wanted, shift=-1)),
+        _same_queries(partial(_wanted, shift=-1)),
+    ),
 )
 def looks_at_the_token_before():
     """you count the weight on the token before each earlier one like the query's; the token after
@@ -180,8 +190,15 @@ def _after_itself_too(tokens: Tensor) -> Tensor:
     return _same(tokens).roll(1, -1) & _at_least(tokens, 1)
 
 
+def _over_repeated(weights: Tensor, tokens: Tensor) -> Tensor:
+    """Over the queries whose token stands a second time anywhere in the text."""
+    found, _ = _found(weights, _wanted(tokens))
+    return _mean(found, _same(tokens).sum(-1) > 1)
+
+
 @mistake(
     also=(
+        _over_repeated,
         _looking(_after_itself_too),
         _looking(lambda tokens: _after_itself_too(tokens) & _behind(tokens, 1)),
     ),
@@ -217,6 +234,14 @@ def _same_of_earlier(tokens: Tensor) -> Tensor:
 def leaves_the_second_key_out():
     """you leave out the key at position 1, which follows the first token; only the key at position
     0 follows none"""
+
+
+@mistake
+def leaves_the_last_query_out(weights, tokens):
+    """you leave out the last query of each text; it counts like all others if its token has
+    occurred before"""
+    found, counts = _found(weights[..., :-1, :], _wanted(tokens)[:, :-1])
+    return _mean(found, counts)
 
 
 @mistake(points=0.5)
@@ -342,6 +367,14 @@ def mixes_the_heads():
 )
 def scores_the_first_text_only():
     """you score the first text alone; the mean is over the queries of all of them"""
+
+
+@mistake(
+    points=0.5,
+    computes=given(reference, tokens=lambda texts: texts[:1].expand_as(texts)),
+)
+def reads_the_first_tokens_for_all():
+    """you compare the tokens of the first text for all texts; each text has tokens of its own"""
 
 
 @mistake
