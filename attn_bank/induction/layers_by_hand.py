@@ -91,7 +91,7 @@ def looks_it_up(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, P
     told = [
         _tell_layer_0(tables[0], streams, inputs),
         *_tell_layer_1(tables[1], streams, inputs, asked, earlier),
-        _say_answer(answers, ahead, wanted, texts[asked]),
+        _say_answer(answers, wanted, texts[asked]),
     ]
     wrong = [said for said, right in zip(told, RIGHT, strict=True) if said != right]
     words = f"{int(right.sum())} of {len(right)} answers are right: " + "; ".join(told)
@@ -211,12 +211,15 @@ def _say_rooms(written: Tensor, inputs: Inputs) -> tuple[str, Tensor]:
     return " and ".join(names) or "no room", parts[ROOMS.index("label")]
 
 
-def _say_answer(answers: Tensor, ahead: Tensor, wanted: Tensor, own: Tensor) -> str:
+def _say_answer(answers: Tensor, wanted: Tensor, own: Tensor) -> str:
     if answers.abs().max() < 1e-3:
         return "the answer's room is empty"
-    if not ahead.any():
-        return "no number of the answer is ahead"
-    best = answers.argmax(-1)
+    largest, tokens = answers.topk(2)
+    best, ahead = tokens[:, 0], (largest[:, 0] - largest[:, 1]).median()
+    if ahead < 1e-3:
+        return "two numbers of the answer are alike"
+    if ahead < AHEAD and (best == wanted).double().mean() > SURE:
+        return "the answer is right, but too little ahead"
     for name, token in {"what is wanted": wanted, "the token itself": own}.items():
         if (best == token).double().mean() > SURE:
             return f"the answer is {name}"
@@ -246,8 +249,8 @@ def looks_one_place_ahead():
 
 @mistake(computes=_with(shift=0), also=(_with(first_room="token", shift=0),))
 def looks_at_itself():
-    """in your layer 0 every token looks at itself, so its label is itself; it should look one place
-    back, whatever the tokens are: its queries and keys read the room of the place, a row apart"""
+    """in your layer 0 every token looks at itself; it should look one place back, whatever the
+    tokens are: its queries and keys read the room of the place, a row apart"""
 
 
 @mistake(computes=_with(shift=2))
@@ -353,6 +356,28 @@ def adds_whole_streams():
     """your layer 1 adds all rooms of the token that it has found, each to the same room; only its
     token is wanted, in the room of the answer: `w_value` reads the one, `w_output` writes the
     other"""
+
+
+def _tell_both(vocab_size: int, length: int) -> list[Layer]:
+    first, (query, key, value, output) = _layers(vocab_size, length)
+    return [first, (query, key, value + _rooms(vocab_size, length)["label"], output)]
+
+
+@mistake(computes=_tell_both)
+def tells_two_tokens():
+    """your layer 1 finds what came next, but in the answer two tokens are level: its `w_value`
+    should read the token that stands there, and no other room"""
+
+
+def _answer_weakly(vocab_size: int, length: int) -> list[Layer]:
+    first, (query, key, value, output) = _layers(vocab_size, length)
+    return [first, (query, key, value, 0.3 * output)]
+
+
+@mistake(computes=_answer_weakly)
+def answers_too_weakly():
+    """the largest number of your answers is the right one, but not 0.5 ahead of the next: let
+    layer 1 pass the token on as it is, with ones in `w_value` and `w_output`"""
 
 
 @mistake(computes=_with(sharpness=(1, 100)), also=(_with(sharpness=(1, 1)),))
