@@ -124,6 +124,16 @@ def compares_with_the_token_before():
     """you compare the logits at a token with the token before; they predict the next one"""
 
 
+def _after_next(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    log_p = logits[:, :-2].log_softmax(-1)
+    return -log_p.gather(-1, tokens[:, 2:, None]).squeeze(-1)[again[:, 2:]].mean()
+
+
+@mistake(computes=_rises(_after_next))
+def compares_with_the_token_after_next():
+    """you compare the logits at a token with the token two places on; they predict the next one"""
+
+
 def _where_it_is_said(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
     return _losses(logits, tokens)[again[:, :-1]].mean()
 
@@ -247,16 +257,28 @@ def _only(scale: Tensor, layer: int, head: int) -> Tensor:
     return kept
 
 
-def _one_against_none(
-    model: Heads, tokens: Tensor, again: Tensor, num_layers: int, num_heads: int
-) -> Tensor:
-    none = _loss(model(tokens, torch.zeros(num_layers, num_heads)), tokens, again)
-    return _rises(_loss, _only, lambda loss, _: loss - none)(
-        model, tokens, again, num_layers, num_heads
-    )
+def _against_none(change: Callable[[Tensor, int, int], Tensor]) -> Answer:
+    def answer(
+        model: Heads, tokens: Tensor, again: Tensor, num_layers: int, num_heads: int
+    ) -> Tensor:
+        none = _loss(model(tokens, torch.zeros(num_layers, num_heads)), tokens, again)
+        return _rises(_loss, change, lambda loss, _: loss - none)(
+            model, tokens, again, num_layers, num_heads
+        )
+
+    return answer
 
 
-@mistake(computes=_rises(_loss, _only), also=(_one_against_none,))
+@mistake(
+    computes=_against_none(_one_off),
+    also=(then(_against_none(_one_off), torch.neg),),
+)
+def subtracts_the_loss_without_heads():
+    """you take off the loss without any head; take off the loss of the model as it is, with all
+    heads on"""
+
+
+@mistake(computes=_rises(_loss, _only), also=(_against_none(_only),))
 def keeps_one_head_alone():
     """you silence all heads but one; silence one, and leave all others as they are"""
 
