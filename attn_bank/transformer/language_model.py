@@ -280,7 +280,9 @@ def divides_by_one_less():
     less than `d_model`; a layer norm takes their mean: `correction=0`"""
 
 
-def _normalize_the_text(tokens: Tensor, *_: object, weight: Tensor, bias: Tensor, eps: float):
+def _normalize_the_text(
+    tokens: Tensor, *_: object, weight: Tensor, bias: Tensor, eps: float
+) -> Tensor:
     return functional.layer_norm(tokens, tokens.shape[1:]) * weight + bias
 
 

@@ -73,14 +73,24 @@ def is_judged_right(
         return f"it returns {kind}; expected True or False", kind
     if verdict == model.leaks:
         return None
-    if not verdict and 0 < len(model.calls) <= 2:
+    shown = verdict or _is_shown(model)
+    if not shown and 0 < len(model.calls) <= 2:
         said = f"it finds no leak in `{model.name}` after a single trial of {inputs['trials']}"
         return said, "one trial"
-    if not verdict and 0 < len({str(text) for text in model.calls}) <= 2:
+    if not shown and 0 < len({str(text) for text in model.calls}) <= 2:
         return f"it finds no leak in `{model.name}`, and has tried a single text", "one text"
     if verdict:
         return f"it finds a leak in `{model.name}`, a model that {model.what}", [model.name]
     return f"it finds no leak in `{model.name}`, a model that {model.what}", [model.name]
+
+
+def _is_shown(model: Model) -> bool:
+    """True if the first two texts that the model was called with show its leak."""
+    texts = [torch.tensor(text) for text in model.calls[:2]]
+    if len(texts) < 2 or texts[0].shape != texts[1].shape:
+        return False
+    place = int((texts[0] != texts[1]).any(0).long().argmax())
+    return place > 0 and _tells(replace(model, calls=[]), *texts, place)
 
 
 mistake = Mistakes()
@@ -281,7 +291,7 @@ def _bounding(bound: Callable[[Tensor, int], Tensor]) -> Callable[..., bool]:
 
 
 def _with_the_defaults_of_torch(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
-    return not torch.allclose(model(tokens)[:, :place], model(changed)[:, :place])
+    return not torch.isclose(model(tokens)[:, :place], model(changed)[:, :place]).all()
 
 
 @mistake(
