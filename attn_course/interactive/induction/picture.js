@@ -59,7 +59,9 @@ const drawInduction = (pen, now, stand) => {
 
 // Of the letters that once followed the same letter, how many were predicted.
 const foundSaid = ({ text, told }) => {
-  const again = [...text].map((_, i) => i).filter((i) => i && text.indexOf(text.slice(i - 1, i + 1)) < i - 1),
+  const again = [...text]
+      .map((_, i) => i)
+      .filter((i) => i && text.indexOf(text.slice(i - 1, i + 1)) < i - 1),
     right = again.filter((i) => told[i - 1] === text[i]).length;
   if (!again.length) return "No pair of letters has come twice yet.";
   return `Of ${again.length} letters that could be predicted, ${right} were.`;

@@ -22,7 +22,10 @@ const drawNext = (pen, now, [left, top, width, row], force) => {
     letters(pen, `piece${i}`, [bar - 8 - text.length * 7.5, y], text, 12.5);
     pen.rect(`law${i}`, [bar, y - 7, room * law, 14], "output", { round: 2 });
     if (outline)
-      pen.rect(`own${i}`, [bar, y - 7, Math.max(room * own, 1), 14], "ink", { round: 2, line: 1.5 });
+      pen.rect(`own${i}`, [bar, y - 7, Math.max(room * own, 1), 14], "ink", {
+        round: 2,
+        line: 1.5,
+      });
     const share = law && law < 0.005 ? "<1%" : percent(law);
     pen.text(`share${i}`, left + width, y, share, "ink", { at: "end", opacity: law ? 1 : 0.6 });
     putGrip(pen, `next${i}`, [left, y], {
