@@ -119,7 +119,7 @@ def draw_cases(exercise: Exercise, check: Check, secret: str | None) -> list[Cas
     return [case for one in rounds for case in _draw(exercise, check, one)]
 
 
-@lru_cache(maxsize=512)  # both rounds of all checks of all exercises, for one secret
+@lru_cache(maxsize=1024)  # both rounds of all checks of all exercises, for one secret
 def _draw(exercise: Exercise, check: Check, secret: str | None) -> tuple[Case, ...]:
     return tuple(
         Case(check, exercise.reference, inputs, hidden=secret is not None)
