@@ -11,7 +11,7 @@ from attn_course.data.translation import detokenise
 from attn_course.interactive.controls import select
 from attn_course.interactive.markup import tag
 from attn_course.seq2seq import BOS
-from attn_course.trained import load
+from attn_course.trained import TrainedTranslator, load
 
 Pair = tuple[Sequence[str], Sequence[str]]  # an English sentence and its translation, in words
 
@@ -69,7 +69,13 @@ def translated(
     recipe: str, source: Sequence[str]
 ) -> tuple[tuple[str, ...], Float[Tensor, "target source"]]:
     """Return a translator's output, and the weights of each of its words and of EOS."""
-    known = load(recipe)
+    return read_by(load(recipe), source)
+
+
+def read_by(
+    known: TrainedTranslator, source: Sequence[str]
+) -> tuple[tuple[str, ...], Float[Tensor, "target source"]]:
+    """Return what this translator says, and the weights of each of its words and of EOS."""
     (said,) = known.translate([source])
     target = torch.tensor([[BOS, *known.target_words.encode(said)[:-1]]])
     return said, known.model.alignment(pad([known.source_words.encode(source)]), target)[0]

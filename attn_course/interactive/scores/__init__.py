@@ -23,6 +23,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.sentences import (
     Pair,
+    read_by,
     require_sentences,
     rounded,
     source_controls,
@@ -68,7 +69,7 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         label="Alignments of several scores, with controls to change them",
         controls=_controls(sources, max(len(first) - 2, 0)),  # the word before the full stop
         readings=readings(**{name: name for name in MODELS}, looks="in the frame"),
-        data=_data(pairs, drawn),
+        data=_data(pairs, drawn, {name: _centres(name, source) for name in SHOWN}),
         live=provenance("100 sentences that they have not learned from", *recipes),
         weights=recipes,
     )
@@ -77,21 +78,36 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
 def _controls(sources: Sequence[Sequence[str]], row: int) -> str:
     models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
     return (
-        hint("Narrow the window: which one breaks first? The black point marks its centre.")
+        hint("Narrow the window: which one breaks first? Black points mark the centres.")
         + slider("window", "weight", 0.5, WINDOW, WINDOW, 0.5)
         + more("Other models, other sentences", choice("Models", models), source_controls(sources))
         + kept(row=row)
     )
 
 
+def _centres(name: str, source: Sequence[str]) -> list[float]:
+    """Return the centre of the window of a local model for each word that it says, and for EOS."""
+    recipe, attention = MODELS[name]
+    if attention == "local-m":
+        return [float(place) for place in range(len(translated(recipe, source)[0]) + 1)]
+    known, shares = load(recipe), list[Tensor]()
+    predicted = known.model.get_submodule("centre")
+    predicted.register_forward_hook(lambda _module, _states, share: shares.append(share))
+    read_by(known, source)  # its last call reads all words at once
+    return [round(share * (len(source) + 1), 1) for share in shares[-1].flatten().tolist()]
+
+
 def _data(
-    pairs: Sequence[Pair], drawn: dict[str, tuple[tuple[str, ...], Tensor]]
+    pairs: Sequence[Pair],
+    drawn: dict[str, tuple[tuple[str, ...], Tensor]],
+    centres: dict[str, list[float]],
 ) -> dict[str, Any]:
     return {
         "models": MODELS,
         "most": MOST_WORDS,
         "pairs": [[list(one) for one in pair] for pair in pairs],
         "first": {
-            name: [[*said, "EOS"], rounded(weights)] for name, (said, weights) in drawn.items()
+            name: [[*said, "EOS"], rounded(weights), centres[name]]
+            for name, (said, weights) in drawn.items()
         },
     }

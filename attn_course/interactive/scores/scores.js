@@ -99,9 +99,9 @@ attnFigure("scores", (root, data, say, parts) => {
     followExample(parts, target);
     act();
   });
-  const first = Object.entries(data.first).map(([name, [words, shares]]) => [
+  const first = Object.entries(data.first).map(([name, [words, shares, centres]]) => [
     name,
-    words.map((word, i) => ({ word, weights: shares[i] })),
+    words.map((word, i) => ({ word, weights: shares[i], centre: centres[i] })),
   ]);
   now = { source: data.pairs[0][0], said: Object.fromEntries(first) };
   draw();
