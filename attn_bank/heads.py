@@ -28,13 +28,19 @@ class Heads:
             scale: By what the output of each head is multiplied, (num_layers, num_heads).
 
         Raises:
-            ValueError: The tokens are no batch of texts, or there is not a number for each head.
+            ValueError: The tokens are no batch of texts, or negative, or there is not a number for
+                each head.
         """
         expected = (len(self.model.blocks), self.model.blocks[0].attention.num_heads)
         if tuple(scale.shape) != expected:
             raise ValueError(f"scale of shape {tuple(scale.shape)}; expected {expected}")
         if tokens.ndim != 2:
             raise ValueError(f"tokens of shape {tuple(tokens.shape)}; expected (batch, length)")
+        if tokens.numel() and tokens.min() < 0:
+            raise ValueError(
+                f"a token is {tokens.min()}; none is below 0, unless something was written into"
+                " the tokens that were given"
+            )
         scale = scale.to(torch.float32)
 
         def turn_down(layer: int, part: str, given: Tensor) -> Tensor:

@@ -62,7 +62,10 @@ def draw_repeats(generator: Generator, batch: int, num_heads: int, length: int) 
 def draw_texts(
     generator: Generator, batch: int, num_heads: int, length: int, apart: int = 2
 ) -> Inputs:
-    """Each text has more tokens to choose from than the one before; like ones lie `apart`."""
+    """Each text has more tokens to choose from than the one before; like ones lie `apart`.
+
+    Every third query looks at itself alone.
+    """
     tokens = torch.empty(batch, length, dtype=torch.long)
     for row, text in enumerate(tokens):
         kinds = 3 + 2 * row
@@ -70,7 +73,9 @@ def draw_texts(
             last = text[max(0, place - apart + 1) : place].tolist()
             left = [kind for kind in range(kinds) if kind not in last]
             text[place] = left[int(torch.randint(len(left), (), generator=generator))]
-    return draw_weights(generator, tokens, num_heads)
+    inputs = draw_weights(generator, tokens, num_heads)
+    inputs["weights"][..., ::3, :] = torch.eye(length)[::3]
+    return inputs
 
 
 def draw_doubles(generator: Generator, batch: int, num_heads: int, length: int) -> Inputs:
@@ -395,6 +400,15 @@ def _not_itself(tokens: Tensor) -> Tensor:
 def leaves_the_query_out():
     """you leave out the query itself as a key; where a token stands twice side by side, the second
     is what followed the first, and the weight on itself counts"""
+
+
+@mistake(points=0.5)
+def counts_queries_with_some_weight(weights, tokens):
+    """you leave out queries whose weight there is 0; they count, as 0, if their token has stood
+    before"""
+    found, _ = _found(weights, _wanted(tokens))
+    looks = found > 0
+    return (found * looks).sum((0, 2)) / looks.sum((0, 2))
 
 
 EXERCISE = Exercise(
