@@ -31,33 +31,20 @@ from attn_course.induction import (
 )
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.transformer import LanguageModel, look_back
-from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw
+from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, by_complex_numbers, draw, filled
 
 BATCH, LENGTH, VOCAB, D_MODEL, HEADS, LAYERS = 2, 11, 13, 12, 3, 2
 
 
 def make(num_layers: int = LAYERS, norm: bool = True, d_head: int | None = None) -> AttentionOnly:
     """Make a model in float64 whose weights are all random, even the weights of its norms."""
-    model = AttentionOnly(VOCAB, D_MODEL, HEADS, num_layers, d_head=d_head, norm=norm).double()
-    with torch.no_grad():
-        for number, weight in enumerate(model.parameters()):
-            weight.copy_(draw(*weight.shape, seed=number) / 2)
-    return model
+    return filled(AttentionOnly(VOCAB, D_MODEL, HEADS, num_layers, d_head=d_head, norm=norm))
 
 
 def some_tokens(length: int = LENGTH, seed: int = 0) -> Tensor:
     """Return random tokens."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(VOCAB, (BATCH, length), generator=generator)
-
-
-def turned(vectors: Tensor) -> Tensor:
-    """Turn pairs of numbers by their positions, as complex numbers."""
-    pairs = torch.view_as_complex(vectors.unflatten(-1, (-1, 2)).contiguous())
-    half = pairs.shape[-1]
-    frequency = torch.tensor([10_000 ** (-i / half) for i in range(half)], dtype=torch.float64)
-    angle = torch.arange(vectors.shape[-2]).outer(frequency)
-    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
 
 
 def by_torch(model: AttentionOnly, tokens: Tensor, silent: tuple[int, int] | None = None) -> Tensor:
@@ -82,7 +69,7 @@ def by_torch(model: AttentionOnly, tokens: Tensor, silent: tuple[int, int] | Non
             for role in ROLES
         )
         looked = functional.scaled_dot_product_attention(
-            turned(query), turned(key), value, is_causal=True
+            by_complex_numbers(query), by_complex_numbers(key), value, is_causal=True
         )
         if silent and silent[0] == number:
             looked[:, silent[1]] = 0

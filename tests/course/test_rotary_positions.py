@@ -6,23 +6,12 @@ import math
 
 import pytest
 import torch
-from torch import Tensor
 from torch.testing import assert_close
 
 from attn_course.self_attention import rotate_by_position, sinusoidal_positions
-from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw
+from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, by_complex_numbers, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_KEY = 2, 5, 7, 6
-
-
-def by_complex_numbers(vectors: Tensor, start: int = 0) -> Tensor:
-    """Multiply each pair of numbers, as one complex number, by one of length 1."""
-    pairs = torch.view_as_complex(vectors.unflatten(-1, (-1, 2)).contiguous())
-    frequency = torch.tensor(
-        [10_000 ** (-i / D_KEY) for i in range(0, D_KEY, 2)], dtype=torch.float64
-    )
-    angle = torch.arange(start, start + vectors.shape[-2]).outer(frequency)
-    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
 
 
 def test_two_positions_by_hand() -> None:

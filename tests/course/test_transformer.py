@@ -23,33 +23,20 @@ from attn_course.transformer import (
     next_token_loss,
     write,
 )
-from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw
+from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, by_complex_numbers, draw, filled
 
 BATCH, LENGTH, VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, CONTEXT = 2, 11, 13, 12, 3, 17, 2, 5
 
 
 def make(context: int = CONTEXT, scale: float = 1.0) -> LanguageModel:
     """Make a model in float64 whose weights are all random, even the weights of its norms."""
-    model = LanguageModel(VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, context, scale).double()
-    with torch.no_grad():
-        for number, weight in enumerate(model.parameters()):
-            weight.copy_(draw(*weight.shape, seed=number) / 2)
-    return model
+    return filled(LanguageModel(VOCAB, D_MODEL, HEADS, D_HIDDEN, LAYERS, context, scale))
 
 
 def some_tokens(length: int = LENGTH, seed: int = 0) -> Tensor:
     """Return random tokens."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(VOCAB, (BATCH, length), generator=generator)
-
-
-def turned(vectors: Tensor) -> Tensor:
-    """Turn pairs of numbers by their positions, as complex numbers."""
-    pairs = torch.view_as_complex(vectors.unflatten(-1, (-1, 2)).contiguous())
-    half = pairs.shape[-1]
-    frequency = torch.tensor([10_000 ** (-i / half) for i in range(half)], dtype=torch.float64)
-    angle = torch.arange(vectors.shape[-2]).outer(frequency)
-    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
 
 
 def by_torch(model: LanguageModel, tokens: Tensor) -> Tensor:
@@ -73,7 +60,9 @@ def by_torch(model: LanguageModel, tokens: Tensor) -> Tensor:
             .permute(0, 2, 1, 3)
             for role in ("query", "key", "value")
         )
-        looked = functional.scaled_dot_product_attention(turned(query), turned(key), value, mask)
+        looked = functional.scaled_dot_product_attention(
+            by_complex_numbers(query), by_complex_numbers(key), value, mask
+        )
         looked = looked.permute(0, 2, 1, 3).reshape(BATCH, -1, D_MODEL)
         x = x + part("linear", f"{block}.attention.project_output", looked)
         wide = part("linear", f"{block}.widen", part("norm", f"{block}.norm_maps", x))

@@ -15,7 +15,7 @@ from attn_course.interactive.figure import InteractiveFigure, stored_figures
 from attn_course.trained.measure import unseen_pairs
 from tests.book.test_pages import DESKTOP, size
 from tests.conftest import ROOT
-from tests.figures.interactive_laws import watched, write_page
+from tests.figures.interactive_laws import watched, without_numbers, write_page
 from tests.sampling import takes_all
 
 
@@ -93,3 +93,18 @@ def unseen(few: int, *lengths: tuple[int, int]) -> list[SentencePair]:
     """Sentences that no translator has learned from: a few, or a hundred in `make proofs`."""
     each = math.ceil((100 if takes_all() else few) / len(lengths))
     return [pair for length in lengths for pair in unseen_pairs(length, each)]
+
+
+def assert_first_state_is_computed_alike(figure: Locator) -> None:
+    """The page computes the words that Python gave for the first state; rounding may differ."""
+    texts = figure.locator(".t")
+    first = texts.all_text_contents()
+    read_all(figure, [{}])
+    now = texts.all_text_contents()
+    assert list(map(without_numbers, now)) == list(map(without_numbers, first))
+
+
+def assert_a_finger_hits(figure: Locator) -> None:
+    """All that can be taken is large enough."""
+    boxes = [one.bounding_box() for one in figure.locator(":is(button, .grip[role])").all()]
+    assert min(min(box["width"], box["height"]) for box in boxes if box) >= 24, "too small"

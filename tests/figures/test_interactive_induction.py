@@ -22,8 +22,13 @@ from attn_course.interactive.induction import MOST, TEXT
 from attn_course.interactive.live import AGREES_TO
 from attn_course.trained.induction import KEPT, load_induction
 from tests.book.test_pages import DESKTOP, PHONE
-from tests.figures.interactive_laws import IN_LOOKS, without_numbers
-from tests.figures.interactive_pages import look, page_of, read_all
+from tests.figures.interactive_laws import IN_LOOKS
+from tests.figures.interactive_pages import (
+    assert_a_finger_hits,
+    assert_first_state_is_computed_alike,
+    look,
+    page_of,
+)
 from tests.figures.test_machine import BAR, BEYOND, COLLIDING
 from tests.sampling import sampled, takes_all
 
@@ -203,11 +208,7 @@ def test_link_opens_the_state_and_an_odd_one_does_no_harm(
 
 @pytest.mark.browser
 def test_page_computes_the_first_state_that_python_gives(page: Page) -> None:
-    texts = page.locator(f"{FIGURE} .t")
-    first = texts.all_text_contents()
-    read_all(page.locator(FIGURE), [{}])
-    now = texts.all_text_contents()
-    assert list(map(without_numbers, now)) == list(map(without_numbers, first))
+    assert_first_state_is_computed_alike(page.locator(FIGURE))
 
 
 @pytest.mark.browser
@@ -217,8 +218,7 @@ def test_a_finger_hits_what_it_can_take(
 ) -> None:
     look(page, shape, colours, "reduce")
     read(figure, {"text": ("she sells sea shells " * 3)[:MOST], "off1": True, "at": 30})
-    boxes = [one.bounding_box() for one in figure.locator(":is(button, .grip[role])").all()]
-    assert min(min(box["width"], box["height"]) for box in boxes if box) >= 24, "too small"
+    assert_a_finger_hits(figure)
 
 
 @pytest.mark.browser

@@ -33,8 +33,14 @@ from attn_course.interactive.writer.reading import chance, drawn_from, looks, to
 from attn_course.trained.writers import CONTEXT, load_writer
 from attn_course.transformer import LanguageModel, next_token_law
 from tests.book.test_pages import DESKTOP, PHONE
-from tests.figures.interactive_laws import IN_LOOKS, without_numbers
-from tests.figures.interactive_pages import look, page_of, read_all
+from tests.figures.interactive_laws import IN_LOOKS
+from tests.figures.interactive_pages import (
+    assert_a_finger_hits,
+    assert_first_state_is_computed_alike,
+    look,
+    page_of,
+    read_all,
+)
 from tests.figures.test_machine import BAR, BEYOND, COLLIDING
 from tests.sampling import sampled, takes_all
 
@@ -334,11 +340,7 @@ def test_odd_link_does_no_harm(page: Page, address: str, figure: Locator) -> Non
 
 @pytest.mark.browser
 def test_page_computes_the_first_state_that_python_gives(page: Page) -> None:
-    texts = page.locator(f"{FIGURE} .t")
-    first = texts.all_text_contents()
-    read_all(page.locator(FIGURE), [{}])
-    now = texts.all_text_contents()
-    assert list(map(without_numbers, now)) == list(map(without_numbers, first))
+    assert_first_state_is_computed_alike(page.locator(FIGURE))
 
 
 @pytest.mark.browser
@@ -349,8 +351,7 @@ def test_a_finger_hits_what_it_can_take(
     look(page, shape, colours, "reduce")
     write(figure, {"told": "", "off": "0.3_1.maps"}, 40)
     figure.locator("[data-look='1.1']").tap()
-    boxes = [one.bounding_box() for one in figure.locator(":is(button, .grip[role])").all()]
-    assert min(min(box["width"], box["height"]) for box in boxes if box) >= 24, "too small"
+    assert_a_finger_hits(figure)
 
 
 @sampled
