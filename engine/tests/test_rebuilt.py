@@ -202,6 +202,21 @@ def test_what_is_no_notebook_is_refused(content: bytes, why: str) -> None:
         rebuild(content)
 
 
+@pytest.mark.parametrize(
+    ("about", "version"),
+    [
+        ({"hintgrader": {"version": "1.0.0"}}, "1.0.0"),
+        ({"hintgrader": {"version": "1.1.0.dev1"}}, "1.1.0.dev1"),
+        ({"hintgrader": {"version": "<b>9</b>"}}, ""),
+        ({"hintgrader": {"version": 1.0}}, ""),
+        ({"hintgrader": ["1.0.0"]}, ""),
+        (None, ""),
+    ],
+)
+def test_stamp_of_a_release_is_read_if_it_is_one(about: Any, version: str) -> None:
+    assert rebuild(content_of(PLAIN | {"metadata": about})).released_by == version
+
+
 def test_number_of_5000_digits_is_no_hindrance() -> None:
     content = content_of(PLAIN).replace(b'"nbformat": 4', b'"nbformat": ' + b"4" * 5000)
     assert rebuild(content) == rebuild(content_of(PLAIN))

@@ -13,8 +13,10 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
+from hintgrader import __version__
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.gradable import check_gradable
+from hintgrader.nbgrader.rebuild_notebook import rebuild
 from hintgrader.testing.courses import seed_of_no_other_course
 from tests.example import FIRST as SET
 from tests.example import lay_out
@@ -112,6 +114,12 @@ FAULTS = {
     drop_a_part: "the table of parts, or a heading, is not what the exercises say",
     reword_the_table: "the table of parts, or a heading, is not what the exercises say",
 }
+
+
+def test_released_notebook_says_which_engine_gave_it_out(course: Path) -> None:
+    found = rebuild((course / "exercises" / SET / f"{SET}.ipynb").read_bytes())
+    assert found.released_by == __version__
+    assert "hintgrader" not in nbformat.read(source_of(course), as_version=4).metadata
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)

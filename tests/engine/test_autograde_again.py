@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hintgrader import __version__
 from hintgrader.nbgrader import formgrader
 from hintgrader.nbgrader.course import Course, GradingError
 from hintgrader.nbgrader.review_state import ReviewState, SaveMarks
@@ -77,6 +78,11 @@ def test_submission_is_graded_once(warm):
     before = written(warm)
     assert grade(warm) == record_of(warm, "solved")
     assert written(warm) == before
+
+
+def test_record_says_which_engine_gave_the_set_out_and_which_graded_it(warm):
+    record = grade(warm)
+    assert (record.released_by, record.engine) == (__version__, f"hintgrader {__version__}")
 
 
 def test_no_confined_process_is_started_when_there_is_nothing_to_grade(warm, monkeypatch):

@@ -1,10 +1,13 @@
 """Refusing to release a problem set that grading would refuse, before students have it."""
 
 from pathlib import Path
+from typing import Any
 
 from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
 from nbgrader.converters.base import NbGraderException
 
+from hintgrader import __version__
 from hintgrader.authoring.faults import faults_of_set
 from hintgrader.nbgrader.course import Course
 from hintgrader.nbgrader.gradable import unchangeable
@@ -14,7 +17,8 @@ from hintgrader.nbgrader.one_source import second_sources
 class OnlyGradable(NotebookExporter):
     """The exporter of `nbgrader generate_assignment`; it refuses to be made for a faulty set.
 
-    nbgrader makes it before it touches the gradebook and what was released before.
+    nbgrader makes it before it touches the gradebook and what was released before. A released
+    notebook says which version of the engine gave it out, and so does what comes back.
 
     Raises:
         NbGraderException: A set cannot be graded as it is; the log says why, a line for each fault.
@@ -34,3 +38,9 @@ class OnlyGradable(NotebookExporter):
             self.log.error(fault)
         if faults:
             raise NbGraderException("Nothing was released, for the reasons above.")
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **settings: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        nb.metadata["hintgrader"] = {"version": __version__}
+        return super().from_notebook_node(nb, resources, **settings)

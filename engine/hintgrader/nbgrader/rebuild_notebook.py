@@ -19,6 +19,8 @@ RESULTS = ("execute_result", "pyout")
 MAX_CELLS = 25_000
 MAX_LEVEL = 6  # of a heading
 MAX_DIGITS = 15  # of a whole number; Python refuses to read one of 5000
+STAMP = ("metadata", "hintgrader", "version")  # `OnlyGradable` puts it there
+VERSION = re.compile(r"\d+(\.\w+){0,4}")
 HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -28,6 +30,7 @@ class Rebuilt:
 
     notebook: NotebookNode
     notes: tuple[str, ...] = ()
+    released_by: str = ""  # version of the engine that gave it out; empty if it does not say
 
 
 def rebuild(content: bytes) -> Rebuilt:
@@ -45,7 +48,8 @@ def rebuild(content: bytes) -> Rebuilt:
     except UnicodeDecodeError as error:
         text = content.decode(encoding, errors="replace")
         notes.append(f"the file is not {encoding}, and what cannot be read is \ufffd now: {error}")
-    listed = _listed_cells(_parse(text.removeprefix("\ufeff")))
+    found = _parse(text.removeprefix("\ufeff"))
+    listed = _listed_cells(found)
     if len(listed) > MAX_CELLS:
         raise ValueError(f"it has {len(listed):,} cells, above {MAX_CELLS:,}")
     cells = [cell for cell in listed if isinstance(cell, dict)]
@@ -56,7 +60,7 @@ def rebuild(content: bytes) -> Rebuilt:
     if halves := len(HALF.findall(written)):
         notes.append(f"halves of characters, which are joined or \ufffd now: {halves}")
         made = from_dict(json.loads(whole_characters(written)))
-    return Rebuilt(made, tuple(notes))
+    return Rebuilt(made, tuple(notes), _released_by(found))
 
 
 def whole_characters(text: str) -> str:
@@ -86,6 +90,14 @@ def _listed_cells(found: Any) -> list[Any]:
             held = (sheet.get("cells") for sheet in sheets if isinstance(sheet, dict))
             return [cell for cells in held if isinstance(cells, list) for cell in cells]
     raise ValueError("it has no list of cells")
+
+
+def _released_by(found: dict[str, Any]) -> str:
+    """The version in the stamp of a release, if a notebook bears one that is none of a joker's."""
+    stamp: Any = found
+    for name in STAMP:
+        stamp = stamp.get(name) if isinstance(stamp, dict) else None
+    return stamp if isinstance(stamp, str) and VERSION.fullmatch(stamp) else ""
 
 
 def _cell(found: dict[str, Any], name: str) -> NotebookNode:

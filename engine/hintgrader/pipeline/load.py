@@ -29,12 +29,14 @@ class LoadedNotebook:
         claims: The points that its graded cells showed when it was handed in, by their names.
         out_of_order: Why some of them may have run in another order than they stand in, by name.
         notes: What a person should know of how it was read.
+        released_by: Version of the engine that gave it out; empty if it does not say.
     """
 
     cells: NotebookNode
     claims: dict[str, float]
     out_of_order: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    released_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def load(hand_in: HandIn) -> LoadedNotebook | Unreadable:
         return Unreadable(str(error))
     cells = sanitized(hand_in, found.notebook)
     claims, order = claims_of(found.notebook), out_of_order(found.notebook)
-    return LoadedNotebook(cells, claims, order, found.notes)
+    return LoadedNotebook(cells, claims, order, found.notes, found.released_by)
 
 
 def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:

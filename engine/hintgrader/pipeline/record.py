@@ -25,7 +25,12 @@ def record_of(hand_in: HandIn, notebook: LoadedNotebook, graded: Graded) -> Subm
     parts = tuple(count(part, gives.get(part.part, part.of)) for part in parts)
     state = worst_state([graded.state, *(part.state for part in parts)])
     notes = (*notebook.notes, *graded.notes, *map(str, graded.alarms), *hand_in.notes)
-    return SubmissionRecord(hand_in.assignment, hand_in.student, state, parts=parts, notes=notes)
+    return SubmissionRecord(
+        *(hand_in.assignment, hand_in.student, state),
+        parts=parts,
+        notes=notes,
+        released_by=notebook.released_by,
+    )
 
 
 def record_without(hand_in: HandIn, unreadable: Unreadable) -> SubmissionRecord:

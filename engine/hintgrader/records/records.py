@@ -77,6 +77,7 @@ class SubmissionRecord:
         cell_seconds: How long a cell might take.
         unreadable: Whether something was handed in, and it is no notebook that can be read.
         engine: What graded it.
+        released_by: Version of the engine that gave the problem set out; empty if it does not say.
         version: Of what is kept on disk.
     """
 
@@ -91,6 +92,7 @@ class SubmissionRecord:
     cell_seconds: float = 0.0
     unreadable: bool = False
     engine: str = ENGINE
+    released_by: str = ""
     version: int = VERSION
 
     @property
