@@ -362,6 +362,32 @@ def test_late_submission_is_late_no_more_when_another_comes_in_its_place(warm, t
     assert lateness(warm) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("until", "late"),
+    [
+        ("2027-06-01 18:00 Europe/Berlin", (28800, OF)),
+        ("2027-06-02 02:00 Europe/Berlin", (0, 0)),
+        ("2027-05-01 00:00", (86400, OF)),
+    ],
+)
+def test_extension_is_one_students_due_date_without_force(warm, until, late):
+    with gradebook(warm) as book:
+        book.update_or_create_assignment(FIRST, duedate="2027-06-01 00:00:00 UTC")
+    if not notebook_of(warm, "late").exists():
+        hand_in(warm, FIRST, "late", {})
+    date = notebook_of(warm, "late").with_name("timestamp.txt")
+    date.write_text("2027-06-02 00:00:00 UTC", encoding="utf-8")
+    grade(warm, "late")
+    assert lateness(warm) == (86400, OF)
+    table = warm / "grading" / "extensions.csv"
+    table.write_text(f"id;assignment;until\nlate;{FIRST};{until}\n", encoding="utf-8")
+    grade(warm, "late")
+    assert lateness(warm) == late
+    table.unlink()
+    grade(warm, "late")
+    assert lateness(warm) == (86400, OF)
+
+
 def lateness(course: Path) -> tuple[float, float]:
     """By how many seconds a submission is late, and what that costs by the settings."""
     with gradebook(course) as book:

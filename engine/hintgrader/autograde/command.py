@@ -21,6 +21,7 @@ from hintgrader.autograde.results import write_results
 from hintgrader.autograde.summary import count_submissions, print_summary
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.exports.mark_checks import unsandboxed
+from hintgrader.nbgrader.extensions import check_extensions
 from hintgrader.nbgrader.gradable import check_gradable, check_released, check_writable
 from hintgrader.nbgrader.gradebook import prepare_gradebook
 from hintgrader.nbgrader.one_source import check_one_source
@@ -113,6 +114,7 @@ def _prepare(options: AutogradeOptions, course: Course, csv: Path) -> list[str]:
     check_released(course, options.assignment)
     check_gradable(course, options.assignment)
     students = course.select_students(options.assignment, options.students)
+    check_extensions(course, options.assignment, course.students(options.assignment))
     check_writable(course, csv)
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)

@@ -11,6 +11,7 @@ from hintgrader.bank.bank import Bank
 from hintgrader.bank.secret import hidden_secret
 from hintgrader.nbgrader.cells import code_cells
 from hintgrader.nbgrader.course import Course
+from hintgrader.nbgrader.extensions import read_extensions
 from hintgrader.nbgrader.times import TIMESTAMP
 from hintgrader.pipeline.locate import notebook_in
 from hintgrader.supervisor.isolation import folder_of
@@ -18,8 +19,8 @@ from hintgrader.worker.wall import ENGINE
 
 
 def digest_of(course: Course, assignment: str, student: str) -> str:
-    """Digest of everything that decides the points: notebook, time, the problem set's code, seed
-    and checks."""
+    """Digest of everything that decides the points: notebook, time, extension, the problem set's
+    code, seed and checks."""
     _ = course.config  # puts the seed in place
     found = hashlib.sha256(f"{hidden_secret()}|{package_digest(course.bank)}".encode())
     folder = course.submitted(assignment, student)
@@ -28,6 +29,8 @@ def digest_of(course: Course, assignment: str, student: str) -> str:
         content = path.read_bytes() if path.is_file() else b"none"
         found.update(hashlib.sha256(content).digest())
     found.update(_code(course.source(assignment)))
+    if until := read_extensions(course).get((assignment, student)):
+        found.update(str(until).encode())
     return found.hexdigest()
 
 

@@ -8,6 +8,7 @@ from nbgrader.preprocessors import AssignLatePenalties, ClearOutput, LimitOutput
 from nbgrader.utils import is_grade
 
 from hintgrader.nbgrader.cells import code_cells
+from hintgrader.nbgrader.extensions import ApplyExtension, read_extensions
 from hintgrader.nbgrader.restore_cells import PutBackCells, RestoreMetadata
 from hintgrader.nbgrader.review_state import ReviewState, SaveMarks
 from hintgrader.nbgrader.steps import Directory, Steps, SubmissionConverter
@@ -31,6 +32,7 @@ def enter_points(hand_in: HandIn, notebook: LoadedNotebook, graded: Graded) -> N
         ClearMetadataPreprocessor,
         LimitOutput,
         SaveMarks(_review_state(hand_in)),
+        _extension(hand_in),
         AssignLatePenalties,  # and no second look at the metadata: they are as they were
     ]
     _convert(hand_in, fill_outputs(notebook.cells, graded), steps)
@@ -43,7 +45,8 @@ def enter_nothing(hand_in: HandIn, unreadable: Unreadable) -> None:
         Exception: As `enter_points` does.
     """
     nothing = EnterNothing(unreadable.reason, _review_state(hand_in))
-    steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, AssignLatePenalties]
+    late = [_extension(hand_in), AssignLatePenalties]
+    steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, *late]
     what = unreadable.reason, bool(unreadable.details)
     _convert(hand_in, placeholder_notebook(hand_in.course, hand_in.assignment, *what), steps)
 
@@ -51,6 +54,11 @@ def enter_nothing(hand_in: HandIn, unreadable: Unreadable) -> None:
 def _review_state(hand_in: HandIn) -> ReviewState:
     """The review state of a submission at its last grading."""
     return ReviewState(hand_in.record_path.with_suffix(".read"))
+
+
+def _extension(hand_in: HandIn) -> ApplyExtension:
+    found = read_extensions(hand_in.course)
+    return ApplyExtension(found.get((hand_in.assignment, hand_in.student)))
 
 
 def _convert(hand_in: HandIn, notebook: NotebookNode, steps: Steps) -> None:

@@ -58,7 +58,9 @@ class CheckedExporter(CsvExportPlugin):
                 continue
             person = student.id, student.last_name, student.first_name, student.email
             row = about | dict(zip(PERSON, [cell_of_csv(one or "") for one in person], strict=True))
-            row |= _scores(handed_in.get(student.id))
+            if submission := handed_in.get(student.id):
+                row |= {"duedate": submission.duedate}  # with the student's extension
+            row |= _scores(submission)
             if word := words.get((student.id, assignment.name)):
                 row |= {"raw_score": word, "score": word}
             yield row
