@@ -9,6 +9,7 @@ from rich.console import Console
 from hintgrader.cluster.command import app as cluster_app
 from hintgrader.nbgrader.course import Course
 from hintgrader.nbgrader.exits import report_errors
+from hintgrader.nbgrader.printable import plain
 from hintgrader.nbgrader.private import private_files
 from hintgrader.privacy.command import app as data_app
 from hintgrader.supervisor.budget import CELL_SECONDS
@@ -90,6 +91,27 @@ def report(
     with report_errors(), private_files(course):
         written = write(course, assignment, html)
     Console().print(f"{written}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def pack_feedback(
+    assignment: Assignment,
+    to: Annotated[
+        Path | None, typer.Option(help="Zip; by default grading/results/ASSIGNMENT-feedback.zip.")
+    ] = None,
+    course: Folder = Path(),
+) -> None:
+    """Put everybody's feedback into one zip, named as the learning system's own archive is."""
+    from hintgrader.nbgrader.pack_feedback import pack_feedback as pack
+
+    with report_errors(), private_files(course):
+        packed = pack(Course(course.resolve()), assignment, to)
+    said = f"{packed.path} has the pages of {len(packed.students)}."
+    if packed.missing:
+        said += f" Without a page: {', '.join(packed.missing)}."
+    if packed.stale:
+        said += f" Graded again since, make their pages anew: {', '.join(packed.stale)}."
+    Console().print(plain(said), markup=False, soft_wrap=True)
 
 
 @app.command()

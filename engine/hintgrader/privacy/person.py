@@ -53,7 +53,7 @@ def delete_person(course: Course, student: str) -> list[Path]:
     for step in STEPS:
         shutil.rmtree(course.root / GRADING / step / student, ignore_errors=True)
     for path in course.results.glob("*.*"):
-        if path.is_file() and path.suffix in (".csv", ".log", ".html"):
+        if path.is_file() and path.suffix in (".csv", ".log", ".html", ".zip"):
             path.unlink()
     kept = [path for path in (course.root / GRADING).glob("*.csv")]
     return sorted([*kept, *(course.root / GRADING).glob("downloaded/*/*")])

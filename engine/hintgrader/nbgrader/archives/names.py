@@ -35,11 +35,14 @@ class Named:
         part: The file or folder that it has named.
         ids: The students of the roster whom it may mean.
         time: When it was handed in; None if the system does not say.
+        prefix: What feedback on it has to be called in front, for the system to know whose it is:
+            a folder, or the beginning of a name; empty if it takes no feedback in this form.
     """
 
     part: str
     ids: tuple[str, ...]
     time: str | None = None
+    prefix: str = ""
 
 
 def read_name(path: PurePath, roster: Iterable[Student]) -> Named | None:
@@ -53,9 +56,10 @@ def read_name(path: PurePath, roster: Iterable[Student]) -> Named | None:
     students = list(roster)
     for part in path.parts[:DEPTH]:
         if found := MOODLE.match(part):
-            return Named(part, _ids_by_groups(found.groupdict(), students))
+            prefix = found[0] if found[0].endswith("_") else f"{part}/"
+            return Named(part, _ids_by_groups(found.groupdict(), students), prefix=prefix)
         if any(student.lms_user_id for student in students) and (found := CANVAS.match(part)):
-            return Named(part, _ids_by_groups(found.groupdict(), students))
+            return Named(part, _ids_by_groups(found.groupdict(), students), prefix=found[0])
         if found := BLACKBOARD.match(part):
             ends = found["title_and_id"]
             ids = tuple(student.id for student in students if ends.endswith(f"_{student.id}"))
