@@ -7,10 +7,7 @@ or make itself the root of a world of its own. No answer needs them.
 
 import errno
 
-try:
-    import pyseccomp as seccomp  # in the worker, before any fork: it looks for its library
-except (ImportError, OSError, RuntimeError):  # not Linux, or without libseccomp
-    seccomp = None
+from hintgrader.worker.seccomp import LIBRARY, MASKED_EQ, NE, Condition, Filter
 
 SHARED_STATE = "shmget semget msgget mq_open add_key request_key keyctl"
 LOOKING = "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd perf_event_open setpriority"
@@ -29,29 +26,25 @@ SHARED_ANONYMOUS, ALL_BITS = 0x21, 0xFFFFFFFF
 
 def can_refuse() -> bool:
     """True if system calls can be refused here, with Linux and its library libseccomp."""
-    return seccomp is not None
+    return LIBRARY is not None
 
 
 def refuse_system_calls() -> None:
     """Refuse them to this process and all that come from it, for good, if that can be done."""
-    if not can_refuse():
+    if LIBRARY is None:
         return
-    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    rules = Filter(LIBRARY)
 
-    def refuse(name: str, *conditions: object, error: int = errno.EPERM) -> None:
-        if seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) >= 0:  # older kernels lack some
-            rules.add_rule(seccomp.ERRNO(error), name, *conditions)
-
-    def bits(argument: int, mask: int) -> object:
-        return seccomp.Arg(argument, seccomp.MASKED_EQ, mask, mask)
+    def bits(argument: int, mask: int) -> Condition:
+        return Condition(argument, MASKED_EQ, mask, mask)
 
     for name in sorted(REFUSED):
-        refuse(name)
+        rules.refuse(name, errno.EPERM)
     for name in OTHER_PROCESS_ONLY.split():
-        refuse(name, seccomp.Arg(0, seccomp.NE, 0))
+        rules.refuse(name, errno.EPERM, Condition(0, NE, 0))
     for flag in NEW_NAMESPACES:
-        refuse("clone", bits(0, flag))
-    refuse("clone3", error=errno.ENOSYS)  # its flags cannot be seen; libc then takes clone
-    refuse("kill", bits(0, ALL_BITS))  # everybody's process
-    refuse("mmap", bits(3, SHARED_ANONYMOUS))
+        rules.refuse("clone", errno.EPERM, bits(0, flag))
+    rules.refuse("clone3", errno.ENOSYS)  # its flags cannot be seen; libc then takes clone
+    rules.refuse("kill", errno.EPERM, bits(0, ALL_BITS))  # everybody's process
+    rules.refuse("mmap", errno.EPERM, bits(3, SHARED_ANONYMOUS))
     rules.load()
