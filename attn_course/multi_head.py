@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from attn_course.layer.fast_attention import unchecked_fast_attention
 from attn_course.layer.head_masks import mask_for_heads
 from attn_course.layer.key_value_cache import KeyValueCache
-from attn_course.layer.parts import AttentionInputs, PositionScores
+from attn_course.layer.parts import AttentionInputs, PositionBias
 from attn_course.layer.torch_layer import copy_weights, make_torch_layer, options_of
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.scaled_dot_product import causal, causal_mask, combine
-from attn_course.shapes import checked, is_surely_finite
+from attn_course.shapes import checked, known_finite
 
 
 @checked
@@ -55,7 +55,7 @@ class MultiHeadAttention(nn.Module):
     Args:
         d_model: Width of a query token and of the output; each head has `d_model / num_heads`.
         num_heads: Number of heads.
-        num_key_heads: Number of heads of keys and values, each shared by equally many heads of
+        num_kv_heads: Number of heads of keys and values, each shared by equally many heads of
             queries; `num_heads` if None. 1 is multi-query attention, a number in between is
             grouped-query attention.
         d_query: Width of a query token, if it is not `d_model`.
@@ -66,13 +66,13 @@ class MultiHeadAttention(nn.Module):
         bias: If True, the projections add a constant.
         output_bias: If True, the last projection adds one; `bias` if None.
         scale: Factor of the dot products; `1 / sqrt(d_head)` if None.
-        position_scores: Added to the scores: a function of the positions of queries and keys, such
-            as those in `attn_course.layer.position_scores`.
+        position_bias: Added to the scores: a function of the positions of queries and keys, such
+            as those in `attn_course.layer.position_bias`.
         dropout: Share of the weights that are set to 0 in training.
 
     Raises:
         ValueError: `d_model` is not divisible by `num_heads`, or `num_heads` not by
-            `num_key_heads`, or a width or the dropout makes no sense.
+            `num_kv_heads`, or a width or the dropout makes no sense.
 
     Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 (grouped queries).
     """
@@ -82,7 +82,7 @@ class MultiHeadAttention(nn.Module):
         d_model: int,
         num_heads: int,
         *,
-        num_key_heads: int | None = None,
+        num_kv_heads: int | None = None,
         d_query: int | None = None,
         d_key: int | None = None,
         d_value: int | None = None,
@@ -91,15 +91,15 @@ class MultiHeadAttention(nn.Module):
         bias: bool = True,
         output_bias: bool | None = None,
         scale: float | None = None,
-        position_scores: PositionScores | None = None,
+        position_bias: PositionBias | None = None,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        num_key_heads = num_heads if num_key_heads is None else num_key_heads
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         if num_heads < 1 or (d_head is None and d_model % num_heads):
             raise ValueError(f"{d_model=} is not divisible by {num_heads=}")
-        if num_key_heads < 1 or num_heads % num_key_heads:
-            raise ValueError(f"{num_heads=} is not divisible by {num_key_heads=}")
+        if num_kv_heads < 1 or num_heads % num_kv_heads:
+            raise ValueError(f"{num_heads=} is not divisible by {num_kv_heads=}")
         if not 0 <= dropout <= 1:
             raise ValueError(f"{dropout=} must be a share from 0 to 1")
         d_head = d_model // num_heads if d_head is None else d_head
@@ -111,15 +111,15 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(
                 f"{d_head=}, {d_query=}, {d_key=}, {d_value=} and {d_output=} must be positive"
             )
-        self.num_heads, self.num_key_heads, self.dropout = num_heads, num_key_heads, dropout
-        self.scale, self.position_scores = scale, position_scores
+        self.num_heads, self.num_kv_heads, self.dropout = num_heads, num_kv_heads, dropout
+        self.scale, self.position_bias = scale, position_bias
         self.project_query = nn.Linear(d_query, num_heads * d_head, bias=bias)
-        self.project_key = nn.Linear(d_key, num_key_heads * d_head, bias=bias)
-        self.project_value = nn.Linear(d_value, num_key_heads * d_head, bias=bias)
+        self.project_key = nn.Linear(d_key, num_kv_heads * d_head, bias=bias)
+        self.project_value = nn.Linear(d_value, num_kv_heads * d_head, bias=bias)
         output_bias = bias if output_bias is None else output_bias
         self.project_output = nn.Linear(num_heads * d_head, d_output, bias=output_bias)
 
-    @checked(nan_shows=True)
+    @checked(nan_propagates=True)
     def forward(
         self,
         query: Float[Tensor, "*batch query_len d_query"],
@@ -153,18 +153,18 @@ class MultiHeadAttention(nn.Module):
     def keys_and_values(
         self, tokens: Float[Tensor, "*batch key_len d_key"]
     ) -> tuple[
-        Float[Tensor, "*batch num_key_heads key_len d_head"],
-        Float[Tensor, "*batch num_key_heads key_len d_head"],
+        Float[Tensor, "*batch num_kv_heads key_len d_head"],
+        Float[Tensor, "*batch num_kv_heads key_len d_head"],
     ]:
         """The keys and the values of tokens, split by head, so that `attend` can use them again."""
         return self._keys_and_values(tokens)
 
-    @checked(nan_shows=True)
+    @checked(nan_propagates=True)
     def attend(
         self,
         query: Float[Tensor, "*batch query_len d_query"],
-        keys: Float[Tensor, "*batch num_key_heads key_len d_head"],
-        values: Float[Tensor, "*batch num_key_heads key_len d_head"],
+        keys: Float[Tensor, "*batch num_kv_heads key_len d_head"],
+        values: Float[Tensor, "*batch num_kv_heads key_len d_head"],
         mask: Bool[Tensor, "*#heads #query_len #key_len"] | None = None,
         *,
         is_causal: bool = False,
@@ -190,7 +190,7 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "*batch num_heads query_len key_len"]:
         """The weights of each head, which `forward` uses but never holds all at once."""
         heads = split_heads(self.project_query(query), self.num_heads)
-        keys = split_heads(self.project_key(query if key is None else key), self.num_key_heads)
+        keys = split_heads(self.project_key(query if key is None else key), self.num_kv_heads)
         mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
         return self._weights(heads, keys, mask, is_causal)
 
@@ -215,7 +215,7 @@ class MultiHeadAttention(nn.Module):
         weights = self._weights(heads, keys, mask, is_causal)
         return self.project_output(merge_heads(weights @ self._share(values))), weights
 
-    @checked(nan_shows=True)
+    @checked(nan_propagates=True)
     def step(
         self, tokens: Float[Tensor, "*batch new_len d_query"], cache: KeyValueCache
     ) -> Float[Tensor, "*batch new_len d_output"]:
@@ -234,8 +234,8 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         key = query if key is None else key
         value = key if value is None else value
-        keys = split_heads(self.project_key(key), self.num_key_heads)
-        return keys, split_heads(self.project_value(value), self.num_key_heads)
+        keys = split_heads(self.project_key(key), self.num_kv_heads)
+        return keys, split_heads(self.project_value(value), self.num_kv_heads)
 
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool
@@ -246,9 +246,9 @@ class MultiHeadAttention(nn.Module):
             value,
             mask,
             rule=causal if is_causal else None,
-            position_scores=self.position_scores,
+            position_bias=self.position_bias,
             scale=self.scale,
-            group=self.num_heads // self.num_key_heads,
+            group=self.num_heads // self.num_kv_heads,
         )
         dropout = self.dropout if self.training else 0.0
         return self.project_output(merge_heads(unchecked_fast_attention(inputs, dropout=dropout)))
@@ -259,9 +259,9 @@ class MultiHeadAttention(nn.Module):
         scores = self._scores(query, key)
         if not torch.is_grad_enabled():  # then nobody else needs the memory
             allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
-            if is_surely_finite(allowed[..., :1]):  # so that every query has a key
+            if known_finite(allowed[..., :1]):  # so that every query has a key
                 weights = torch.softmax(allowed, -1, out=allowed)
-                if is_surely_finite(weights[..., :1]):
+                if known_finite(weights[..., :1]):
                     return weights
                 scores = self._scores(query, key)
         return masked_softmax(scores, mask)
@@ -270,13 +270,13 @@ class MultiHeadAttention(nn.Module):
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
         # keys are copied as they are, because the product would copy them column by column
         scores = dot_scores(query, self._share(key).contiguous() * scale)
-        inputs = AttentionInputs(query, key, key, position_scores=self.position_scores)
+        inputs = AttentionInputs(query, key, key, position_bias=self.position_bias)
         added = inputs.added(slice(None), slice(None))
         return scores if added is None else scores + added
 
     def _share(self, heads: Tensor) -> Tensor:
         """Repeat each head of keys or values for all the heads of queries that share it."""
-        group = self.num_heads // self.num_key_heads
+        group = self.num_heads // self.num_kv_heads
         return heads if group == 1 else heads.repeat_interleave(group, -3)
 
     @classmethod
@@ -297,14 +297,14 @@ class MultiHeadAttention(nn.Module):
             ValueError: PyTorch's layer cannot do what this one does: heads of queries share heads
                 of keys, positions are scored, or a width, a scale or a bias is not the usual one.
         """
-        if self.num_key_heads != self.num_heads:
+        if self.num_kv_heads != self.num_heads:
             raise ValueError(
                 f"nn.MultiheadAttention has as many key heads as heads, "
-                f"not {self.num_key_heads=} and {self.num_heads=}"
+                f"not {self.num_kv_heads=} and {self.num_heads=}"
             )
-        if self.scale is not None or self.position_scores is not None:
+        if self.scale is not None or self.position_bias is not None:
             raise ValueError(
-                f"nn.MultiheadAttention has no {self.scale=} and no {self.position_scores=}"
+                f"nn.MultiheadAttention has no {self.scale=} and no {self.position_bias=}"
             )
         other = make_torch_layer(self.num_heads, self.dropout, *self._projections())
         return other.train(self.training)

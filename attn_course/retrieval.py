@@ -12,9 +12,9 @@ from torch import Tensor
 
 from attn_course.shapes import (
     checked,
-    is_surely_finite,
     is_true_of_any,
-    may_look,
+    known_finite,
+    may_branch_on_values,
     require_positive,
     trusts_scores,
 )
@@ -124,7 +124,7 @@ def masked_softmax(
     if mask is None and trusts_scores():
         return torch.softmax(scores, dim=-1)
     # a NaN in a row of weights is in all of them, so in the first
-    if may_look() and is_surely_finite((weights := torch.softmax(scores, dim=-1))[..., :1]):
+    if may_branch_on_values() and known_finite((weights := torch.softmax(scores, dim=-1))[..., :1]):
         return weights
     _require_ranking(scores)
     no_key = scores.detach().amax(-1, keepdim=True) == -math.inf
@@ -235,7 +235,7 @@ def _require_keys(key_len: int) -> None:
 
 def _require_ranking(scores: Tensor) -> None:
     """Refuse scores that arithmetic has driven to NaN or plus infinity."""
-    if not may_look():
+    if not may_branch_on_values():
         return
     highest = scores.detach().amax(-1)  # NaN or plus infinity if any score is
     if is_true_of_any(~(highest < math.inf)):

@@ -161,9 +161,9 @@ def multi_head(setting: Setting, layers: Sequence[tuple[int, int, int]] = LAYERS
 @torch.no_grad()
 def decoding(setting: Setting, lengths: Sequence[int] | None = None) -> Iterator[Row]:
     """One step with a cache of all tokens but one against causal attention of all again."""
-    for length, num_key_heads in product(lengths or CACHED[setting.device], (8, 2)):
+    for length, num_kv_heads in product(lengths or CACHED[setting.device], (8, 2)):
         module = (
-            MultiHeadAttention(512, 8, num_key_heads=num_key_heads)
+            MultiHeadAttention(512, 8, num_kv_heads=num_kv_heads)
             .to(setting.device, setting.dtype)
             .eval()
         )
@@ -178,7 +178,7 @@ def decoding(setting: Setting, lengths: Sequence[int] | None = None) -> Iterator
         def again(module=module, tokens=tokens) -> Tensor:
             return module(tokens, is_causal=True)[:, -1:]
 
-        yield compare("a step", step, again, setting, length=length, key_heads=num_key_heads)
+        yield compare("a step", step, again, setting, length=length, key_heads=num_kv_heads)
 
 
 SCORES = {"additive": "additive_scores", "scaled dot": "scaled_dot_scores"}

@@ -16,7 +16,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_course.layer.fast_attention import fast_attention
-from attn_course.layer.position_scores import LinearPositionScores
+from attn_course.layer.position_bias import ALiBi
 from attn_course.scaled_dot_product import attention, causal, causal_mask, scaled_dot_scores, window
 from attn_course.shapes import unchecked
 
@@ -113,7 +113,7 @@ def capped(query: Tensor, key: Tensor) -> Tensor:
 
 def variants(device: str, length: int) -> dict[str, tuple[Row, Row]]:
     """Options of our function, and of FlexAttention, for the same attention."""
-    alibi = LinearPositionScores(HEADS).to(device)
+    alibi = ALiBi(HEADS).to(device)
     slopes, document = alibi.slopes, torch.arange(length, device=device) // DOCUMENT
 
     def near(b: Tensor, h: Tensor, query: Tensor, key: Tensor) -> Tensor:
@@ -134,7 +134,7 @@ def variants(device: str, length: int) -> dict[str, tuple[Row, Row]]:
     return {
         "window": ({"rule": window(HALF_WIDTH)}, only(near)),
         "documents": ({"rule": lambda query, key: document[query] == document[key]}, only(same)),
-        "ALiBi": ({"position_scores": alibi}, {"score_mod": sloped}),
+        "ALiBi": ({"position_bias": alibi}, {"score_mod": sloped}),
         "soft cap": ({"score": capped}, {"score_mod": cap}),
     }
 

@@ -57,7 +57,7 @@ def cached_step(
     setting: Setting, batch: int, context: int, key_heads: int, d_model: int
 ) -> Callable[[], Tensor]:
     """A step of a layer behind a cache that is full but for one token, always the same one."""
-    layer = MultiHeadAttention(d_model, HEADS, num_key_heads=key_heads)
+    layer = MultiHeadAttention(d_model, HEADS, num_kv_heads=key_heads)
     layer = layer.to(setting.device, setting.dtype).eval().requires_grad_(False)
     cache, shape = KeyValueCache(), (batch, key_heads, context, d_model // HEADS)
     cache.append(setting.randn(*shape), setting.randn(*shape))

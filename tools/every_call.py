@@ -26,7 +26,7 @@ from attn_course import (
     seq2seq,
 )
 from attn_course.captions import exact_expectation, hard_attention, image_grid
-from attn_course.layer import fast_attention, position_scores
+from attn_course.layer import fast_attention, position_bias
 from attn_course.translation import transformer
 
 BATCH, QUERY_LEN, KEY_LEN, WIDTH, VOCAB = 2, 3, 5, 8, 11
@@ -124,10 +124,10 @@ def of_model(
     return Call(partial(use, model()), tuple(make_one() for make_one in arguments))
 
 
-def with_positions(scores: nn.Module, *roles: Tensor) -> Tensor:
-    """Attend with scores of positions, for two heads."""
+def with_positions(bias: nn.Module, *roles: Tensor) -> Tensor:
+    """Attend with a bias of positions, for two heads."""
     heads = (part.unsqueeze(-3).expand(*part.shape[:-2], 2, *part.shape[-2:]) for part in roles)
-    return fast_attention.fast_attention(*heads, position_scores=scores)
+    return fast_attention.fast_attention(*heads, position_bias=bias)
 
 
 def with_score(kind: Callable[..., nn.Module]) -> Call:
@@ -296,10 +296,10 @@ CALLS: dict[str, Callable[[], Call]] = {
         (query(), key(), key())),
     "fast_attention.fast_attention, dropout": lambda: Call(
         partial(fast_attention.fast_attention, dropout=0.1), (query(), key(), key())),
-    "position_scores.LinearPositionScores": lambda: of_model(
-        with_positions, lambda: position_scores.LinearPositionScores(2), query, key, key),
-    "position_scores.BucketPositionScores": lambda: of_model(
-        with_positions, lambda: position_scores.BucketPositionScores(2), query, key, key),
+    "position_bias.ALiBi": lambda: of_model(
+        with_positions, lambda: position_bias.ALiBi(2), query, key, key),
+    "position_bias.T5Bias": lambda: of_model(
+        with_positions, lambda: position_bias.T5Bias(2), query, key, key),
     "self_attention.basic_self_attention": lambda: Call(
         self_attention.basic_self_attention, (key(),)),
     "self_attention.SelfAttention": lambda: Call(self_attention.SelfAttention(WIDTH), (key(),)),

@@ -57,12 +57,12 @@ def _step(
 
     `last` says how many places the first new token sees before itself, and how many are read.
     """
-    num_key_heads = keys.shape[-3]
-    keys = keep(store(keys, cut(tokens @ w_key.mT, num_key_heads), length), keys)
-    values = keep(store(values, cut(tokens @ w_value.mT, num_key_heads), length), values)
+    num_kv_heads = keys.shape[-3]
+    keys = keep(store(keys, cut(tokens @ w_key.mT, num_kv_heads), length), keys)
+    values = keep(store(values, cut(tokens @ w_value.mT, num_kv_heads), length), values)
     before, end = last(length, length + tokens.shape[-2])
     queries = cut(tokens @ w_query.mT, num_heads)
-    group = num_heads // num_key_heads
+    group = num_heads // num_kv_heads
     scores = queries @ share(keys[..., :end, :], group).mT / width(queries) ** 0.5
     seen = torch.ones_like(scores, dtype=torch.bool).tril(before)
     heads = weigh(scores, seen) @ share(values[..., :end, :], group)
@@ -77,11 +77,11 @@ def draw_step(
     room: int,
     d_model: int,
     num_heads: int,
-    num_key_heads: int,
+    num_kv_heads: int,
     d_head: int,
 ) -> Inputs:
     """A cache whose first `length` places are filled; behind them is what an older text left."""
-    shape = (batch, num_key_heads, room, d_head)
+    shape = (batch, num_kv_heads, room, d_head)
     left = torch.ones(room, 1, dtype=torch.float64)
     left[length:] = 3
     return {
@@ -90,8 +90,8 @@ def draw_step(
         "values": left * draw_normal(generator, *shape),
         "length": length,
         "w_query": draw_weight(generator, num_heads * d_head, d_model),
-        "w_key": draw_weight(generator, num_key_heads * d_head, d_model),
-        "w_value": draw_weight(generator, num_key_heads * d_head, d_model),
+        "w_key": draw_weight(generator, num_kv_heads * d_head, d_model),
+        "w_value": draw_weight(generator, num_kv_heads * d_head, d_model),
         "w_output": draw_weight(generator, d_model, num_heads * d_head),
         "num_heads": num_heads,
     }
@@ -441,7 +441,7 @@ def counts_places_from_the_end(**inputs):
     return _step(**inputs, store=store)
 
 
-_FULL_ROOM = {"batch": 2, "d_model": 5, "num_heads": 3, "num_key_heads": 3, "d_head": 2}
+_FULL_ROOM = {"batch": 2, "d_model": 5, "num_heads": 3, "num_kv_heads": 3, "d_head": 2}
 
 
 @mistake(points=2)
@@ -595,13 +595,13 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"batch": 2, "new_len": 1, "length": 3, "room": 7, "d_model": 5},
-                    **{"num_heads": 6, "num_key_heads": 3, "d_head": 2},
+                    **{"num_heads": 6, "num_kv_heads": 3, "d_head": 2},
                 },
             ),
             hidden_sizes=(
                 {
                     **{"batch": 3, "new_len": 1, "length": 2, "room": 11, "d_model": 7},
-                    **{"num_heads": 4, "num_key_heads": 2, "d_head": 5},
+                    **{"num_heads": 4, "num_kv_heads": 2, "d_head": 5},
                 },
             ),
         ),
@@ -612,13 +612,13 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"batch": 2, "new_len": 3, "length": 5, "room": 11, "d_model": 5},
-                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 7},
+                    **{"num_heads": 2, "num_kv_heads": 2, "d_head": 7},
                 },
             ),
             hidden_sizes=(
                 {
                     **{"batch": 3, "new_len": 5, "length": 2, "room": 13, "d_model": 3},
-                    **{"num_heads": 3, "num_key_heads": 3, "d_head": 2},
+                    **{"num_heads": 3, "num_kv_heads": 3, "d_head": 2},
                 },
             ),
         ),

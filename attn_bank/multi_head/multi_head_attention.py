@@ -51,15 +51,15 @@ def _attend(
     join: Map = merge,
     project: Product = lambda tokens, weight: tokens @ weight.mT,
     finish: Product = lambda merged, weight: merged @ weight.mT,
-    num_key_heads: int | None = None,
+    num_kv_heads: int | None = None,
     num_value_heads: int | None = None,
 ) -> Tensor:
     """All of it, in one of many ways: right is what the arguments are if nobody says otherwise."""
-    num_key_heads = num_key_heads or num_heads * w_key.shape[0] // w_query.shape[0]
-    group = num_heads // num_key_heads
+    num_kv_heads = num_kv_heads or num_heads * w_key.shape[0] // w_query.shape[0]
+    group = num_heads // num_kv_heads
     queries = cut(project(query, w_query), num_heads)
-    keys = share(cut(project(key, w_key), num_key_heads), group)
-    values = share(cut(project(value, w_value), num_value_heads or num_key_heads), group)
+    keys = share(cut(project(key, w_key), num_kv_heads), group)
+    values = share(cut(project(value, w_value), num_value_heads or num_kv_heads), group)
     scores = queries @ keys.mT / width(queries, values) ** 0.5
     return finish(join(weigh(scores, seen(mask)) @ values), w_output)
 
@@ -72,7 +72,7 @@ def draw_texts(
     d_key: int,
     d_value: int,
     num_heads: int,
-    num_key_heads: int,
+    num_kv_heads: int,
     d_head: int,
     d_head_value: int,
     d_output: int,
@@ -86,8 +86,8 @@ def draw_texts(
         "value": draw_normal(generator, *before, key_len, d_value),
         "mask": torch.ones(*before, query_len, key_len, dtype=torch.bool),
         "w_query": 2 * draw_weight(generator, num_heads * d_head, d_query),
-        "w_key": draw_weight(generator, num_key_heads * d_head, d_key),
-        "w_value": draw_weight(generator, num_key_heads * d_head_value, d_value),
+        "w_key": draw_weight(generator, num_kv_heads * d_head, d_key),
+        "w_value": draw_weight(generator, num_kv_heads * d_head_value, d_value),
         "w_output": draw_weight(generator, d_output, num_heads * d_head_value),
         "num_heads": num_heads,
     }
@@ -182,10 +182,10 @@ def _do_not_split_but_scale(**inputs: Tensor) -> Tensor:
 def has_one_wide_head(**inputs):
     """you attend once, with all features in one dot product; that is a single wide head. Split
     queries, keys and values first, so that each head has a softmax of its own"""
-    num_key_heads = inputs["num_heads"] * inputs["w_key"].shape[0] // inputs["w_query"].shape[0]
-    group = inputs["num_heads"] // num_key_heads
-    w_key = split(inputs["w_key"].mT, num_key_heads)
-    w_value = split(inputs["w_value"].mT, num_key_heads)
+    num_kv_heads = inputs["num_heads"] * inputs["w_key"].shape[0] // inputs["w_query"].shape[0]
+    group = inputs["num_heads"] // num_kv_heads
+    w_key = split(inputs["w_key"].mT, num_kv_heads)
+    w_value = split(inputs["w_value"].mT, num_kv_heads)
     widened = {"w_key": merge(_share(w_key, group)).mT, "w_value": merge(_share(w_value, group)).mT}
     return _attend(**inputs | widened | {"num_heads": 1})
 
@@ -202,8 +202,8 @@ def scales_by_the_width_of_the_query():
 
 def _cut_by_the_share_of_the_query(**inputs: Tensor) -> Tensor:
     d_head = inputs["query"].shape[-1] // inputs["num_heads"]
-    num_key_heads = inputs["w_key"].shape[0] // d_head
-    return _attend(**inputs, num_key_heads=num_key_heads, width=lambda query, value: d_head)
+    num_kv_heads = inputs["w_key"].shape[0] // d_head
+    return _attend(**inputs, num_kv_heads=num_kv_heads, width=lambda query, value: d_head)
 
 
 @mistake(
@@ -478,14 +478,14 @@ def _cut_values_into_num_heads(**inputs: Tensor) -> Tensor:
 
 def _count_key_heads_by_the_values(**inputs: Tensor) -> Tensor:
     d_head = inputs["w_query"].shape[0] // inputs["num_heads"]
-    return _attend(**inputs, num_key_heads=inputs["w_value"].shape[0] // d_head)
+    return _attend(**inputs, num_kv_heads=inputs["w_value"].shape[0] // d_head)
 
 
 @mistake(points=4, also=(_cut_values_into_num_heads, _count_key_heads_by_the_values))
 def cuts_keys_into_num_heads(**inputs):
     """keys and values have a number of heads of their own, the rows of `w_key` divided by `d_head`;
     cut both into so many"""
-    return _attend(**inputs, num_key_heads=inputs["num_heads"])
+    return _attend(**inputs, num_kv_heads=inputs["num_heads"])
 
 
 def _share_along_axis_one(**inputs: Tensor) -> Tensor:
@@ -617,14 +617,14 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"query_len": 3, "key_len": 5, "d_query": 6, "d_key": 6, "d_value": 6},
-                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 3, "d_head_value": 3},
+                    **{"num_heads": 2, "num_kv_heads": 2, "d_head": 3, "d_head_value": 3},
                     **{"d_output": 6, "batch": 2},
                 },
             ),
             hidden_sizes=(
                 {
                     **{"query_len": 5, "key_len": 2, "d_query": 10, "d_key": 10, "d_value": 10},
-                    **{"num_heads": 5, "num_key_heads": 5, "d_head": 2, "d_head_value": 2},
+                    **{"num_heads": 5, "num_kv_heads": 5, "d_head": 2, "d_head_value": 2},
                     **{"d_output": 10, "batch": 5},
                 },
             ),
@@ -637,14 +637,14 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"query_len": 5, "key_len": 7, "d_query": 3, "d_key": 5, "d_value": 2},
-                    **{"num_heads": 3, "num_key_heads": 3, "d_head": 7, "d_head_value": 5},
+                    **{"num_heads": 3, "num_kv_heads": 3, "d_head": 7, "d_head_value": 5},
                     **{"d_output": 11, "batch": 2},
                 },
             ),
             hidden_sizes=(
                 {
                     **{"query_len": 2, "key_len": 3, "d_query": 11, "d_key": 7, "d_value": 3},
-                    **{"num_heads": 5, "num_key_heads": 5, "d_head": 2, "d_head_value": 7},
+                    **{"num_heads": 5, "num_kv_heads": 5, "d_head": 2, "d_head_value": 7},
                     **{"d_output": 3, "batch": 3},
                 },
             ),
@@ -658,24 +658,24 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 2, "d_value": 3},
-                    **{"num_heads": 6, "num_key_heads": 3, "d_head": 5, "d_head_value": 2},
+                    **{"num_heads": 6, "num_kv_heads": 3, "d_head": 5, "d_head_value": 2},
                     **{"d_output": 7, "batch": 2},
                 },
                 {
                     **{"query_len": 3, "key_len": 5, "d_query": 6, "d_key": 6, "d_value": 6},
-                    **{"num_heads": 4, "num_key_heads": 2, "d_head": 3, "d_head_value": 3},
+                    **{"num_heads": 4, "num_kv_heads": 2, "d_head": 3, "d_head_value": 3},
                     "d_output": 6,
                 },
             ),
             hidden_sizes=(
                 {
                     **{"query_len": 2, "key_len": 3, "d_query": 5, "d_key": 7, "d_value": 2},
-                    **{"num_heads": 10, "num_key_heads": 2, "d_head": 3, "d_head_value": 7},
+                    **{"num_heads": 10, "num_kv_heads": 2, "d_head": 3, "d_head_value": 7},
                     **{"d_output": 3, "batch": 3},
                 },
                 {
                     **{"query_len": 5, "key_len": 2, "d_query": 3, "d_key": 3, "d_value": 3},
-                    **{"num_heads": 3, "num_key_heads": 1, "d_head": 2, "d_head_value": 2},
+                    **{"num_heads": 3, "num_kv_heads": 1, "d_head": 2, "d_head_value": 2},
                     **{"d_output": 5, "batch": 2},
                 },
             ),
@@ -687,19 +687,19 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"query_len": 5, "key_len": 7, "d_query": 2, "d_key": 5, "d_value": 3},
-                    **{"num_heads": 3, "num_key_heads": 3, "d_head": 2, "d_head_value": 5},
+                    **{"num_heads": 3, "num_kv_heads": 3, "d_head": 2, "d_head_value": 5},
                     **{"d_output": 7, "batch": 3, "padded": 0},
                 },
                 {
                     **{"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 2, "d_value": 5},
-                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 3, "d_head_value": 2},
+                    **{"num_heads": 2, "num_kv_heads": 2, "d_head": 3, "d_head_value": 2},
                     **{"d_output": 3, "batch": 2, "padded": 1},
                 },
             ),
             hidden_sizes=(
                 {
                     **{"query_len": 3, "key_len": 5, "d_query": 5, "d_key": 3, "d_value": 2},
-                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 7, "d_head_value": 3},
+                    **{"num_heads": 2, "num_kv_heads": 2, "d_head": 7, "d_head_value": 3},
                     **{"d_output": 5, "batch": 5, "padded": 0},
                 },
             ),
@@ -711,7 +711,7 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"query_len": 5, "key_len": 7, "d_query": 7, "d_key": 3, "d_value": 2},
-                    **{"num_heads": 3, "num_key_heads": 3, "d_head": 5, "d_head_value": 3},
+                    **{"num_heads": 3, "num_kv_heads": 3, "d_head": 5, "d_head_value": 3},
                     **{"d_output": 2, "batch": 2},
                 },
             ),

@@ -16,7 +16,7 @@ from attn_course.layer.blocks import SMALL_NUMBERS, blocks, numbers_in_a_block, 
 from attn_course.layer.dropout import drop, growth
 from attn_course.layer.fused_attention import dot_products_overflow, fused
 from attn_course.layer.online_softmax import OnlineSoftmax, update
-from attn_course.layer.parts import AttentionInputs, PositionScores, as_at_the_call
+from attn_course.layer.parts import AttentionInputs, PositionBias, as_at_the_call
 from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
 from attn_course.shapes import check_together, checked, is_traced, is_true_of_any, refuse_nan
@@ -26,7 +26,7 @@ QUERIES_AT_ONCE = 512
 SMALLEST_BLOCK = 16
 
 
-@checked(nan_shows=True)
+@checked(nan_propagates=True)
 def fast_attention(
     query: Float[Tensor, "*batch query_len d_query"],
     key: Float[Tensor, "*batch key_len d_key"],
@@ -35,7 +35,7 @@ def fast_attention(
     *,
     rule: Rule | None = None,
     score: Score = scaled_dot_scores,
-    position_scores: PositionScores | None = None,
+    position_bias: PositionBias | None = None,
     scale: float | None = None,
     dropout: float = 0.0,
     block_len: int | None = None,
@@ -53,8 +53,8 @@ def fast_attention(
         score: Compares queries and keys. For a part of the queries and of the keys, it must return
             that part of the scores. `scaled_dot_scores` uses PyTorch's kernel, which has no second
             derivative; `partial(scaled_dot_scores)` uses the blocks, which have one.
-        position_scores: Added to the scores: a function of the positions of queries and keys, such
-            as those in `attn_course.layer.position_scores`. The queries are the last positions, as
+        position_bias: Added to the scores: a function of the positions of queries and keys, such
+            as those in `attn_course.layer.position_bias`. The queries are the last positions, as
             for a rule.
         scale: Factor of the dot products in place of `1 / sqrt(d_key)`; only for
             `scaled_dot_scores`.
@@ -79,7 +79,7 @@ def fast_attention(
         raise ValueError(f"dropout must be between 0 and 1, but got {dropout}")
     if scale is not None and score is not scaled_dot_scores:
         raise ValueError(f"{scale=} is for scaled_dot_scores; let the score itself scale")
-    inputs = AttentionInputs(query, key, value, mask, rule, position_scores, block_len, scale)
+    inputs = AttentionInputs(query, key, value, mask, rule, position_bias, block_len, scale)
     return unchecked_fast_attention(inputs, score, dropout)
 
 
@@ -89,14 +89,14 @@ def unchecked_fast_attention(
     """`fast_attention` of arguments that fit, where heads of queries may share heads of keys.
 
     Raises:
-        ValueError: There are no keys, a score is NaN or infinite, or position scores have another
+        ValueError: There are no keys, a score is NaN or infinite, or the position bias has another
             shape.
     """
     query = inputs.query
     if inputs.key.shape[-2] == 0:
         raise ValueError("key_len=0: there is no key to attend to")
-    if isinstance(inputs.position_scores, torch.nn.Module):
-        inputs = inputs._replace(position_scores=as_at_the_call(inputs.position_scores))
+    if isinstance(inputs.position_bias, torch.nn.Module):
+        inputs = inputs._replace(position_bias=as_at_the_call(inputs.position_bias))
     if score is not scaled_dot_scores:
         return _in_blocks(as_at_the_call(score), query.shape[-1], inputs, dropout)
     # on a CPU the fused kernel does not support dropout, and holds the whole table
@@ -196,7 +196,7 @@ def _rows_in_blocks(
     state = OnlineSoftmax.before(query, value)
     for columns, allowed in inputs.reached_in_blocks(rows):
         part = key[..., columns, :].to(dtype), value[..., columns, :].to(dtype)
-        absorb = partial(_absorb, score, inputs.added(rows, columns), dropout)
+        absorb = partial(_update, score, inputs.added(rows, columns), dropout)
         # tensors one by one: those in a tuple would be kept, not recomputed
         state = OnlineSoftmax(
             *recomputed(absorb, query, *part, allowed, *state, random=dropout > 0)
@@ -204,7 +204,7 @@ def _rows_in_blocks(
     return (state.output() * growth(dropout)).to(dtype)
 
 
-def _absorb(
+def _update(
     score: Score,
     added: Tensor | None,
     dropout: float,

@@ -34,7 +34,7 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
     if 0 in query.shape[:-2]:  # no sentence at all, which the kernel may not survive
         whole = inputs.for_all_heads()
         return query @ whole.key.mT @ whole.value
-    if inputs.position_scores is None:
+    if inputs.position_bias is None:
         # a constant is passed, because a compiler may know the lengths only by name
         if rule == causal and mask is None and query.shape[-2] == key.shape[-2]:
             return _kernel(inputs, dropout, is_causal=True)
@@ -58,7 +58,9 @@ def _rows(dropout: float, inputs: AttentionInputs, rows: slice) -> Tensor:
     added = inputs.added(rows, reach)
     if added is not None:
         if is_true_of_any(~(added.detach() < torch.inf)):  # which the kernel would take for no key
-            raise ValueError(f"position scores of shape {tuple(added.shape)} hold NaN or infinity")
+            raise ValueError(
+                f"the position bias of shape {tuple(added.shape)} holds NaN or infinity"
+            )
         allowed = added if allowed is None else added.masked_fill(~allowed, -torch.inf)
     query = inputs.query[..., rows, :]
     key, value = inputs.key[..., reach, :], inputs.value[..., reach, :]

@@ -13,7 +13,7 @@ LEAST_ROOM = 64
 class KeyValueCache:
     """Keys and values of the tokens so far, so that a decoder need not compute them again.
 
-    They are kept split by head, `(*batch, num_key_heads, length, d_head)`. The memory grows by
+    They are kept split by head, `(*batch, num_kv_heads, length, d_head)`. The memory grows by
     half when it is full. A cache is for decoding: no gradient flows through it.
 
     Args:

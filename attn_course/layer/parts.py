@@ -18,11 +18,11 @@ from attn_course.scaled_dot_product import (
     positions,
     scaled_dot_scores,
 )
-from attn_course.shapes import is_true_of_any, may_look
+from attn_course.shapes import is_true_of_any, may_branch_on_values
 
 #: What positions add to the scores, a function of the positions of queries, (query_len, 1), and of
 #: keys, (key_len), that returns numbers, (..., query_len, key_len).
-PositionScores = Callable[[Tensor, Tensor], Tensor]
+PositionBias = Callable[[Tensor, Tensor], Tensor]
 
 
 class AttentionInputs(NamedTuple):
@@ -33,7 +33,7 @@ class AttentionInputs(NamedTuple):
     value: Tensor
     mask: Tensor | None = None
     rule: Rule | None = None
-    position_scores: PositionScores | None = None
+    position_bias: PositionBias | None = None
     block_len: int | None = None
     scale: float | None = None
     group: int = 1  # how many heads of queries share a head of keys and values
@@ -76,16 +76,16 @@ class AttentionInputs(NamedTuple):
         Raises:
             ValueError: It has another shape than a block of scores.
         """
-        if self.position_scores is None:
+        if self.position_bias is None:
             return None
         query_position, key_position = self._positions(rows, columns)
-        added = self.position_scores(query_position, key_position)
+        added = self.position_bias(query_position, key_position)
         wanted = (*self.query.shape[:-2], query_position.shape[0], key_position.shape[0])
         pairs, before = added.shape[-2:], zip(added.shape[-3::-1], wanted[-3::-1], strict=False)
         broadcast = added.ndim <= len(wanted) and all(one in (1, other) for one, other in before)
         if pairs != wanted[-2:] or not broadcast:
             raise ValueError(
-                f"the position scores of {wanted[-2]} queries and {wanted[-1]} keys have shape "
+                f"the position bias of {wanted[-2]} queries and {wanted[-1]} keys has shape "
                 f"{tuple(added.shape)}, which does not fit scores of shape {tuple(wanted)}"
             )
         return added.to(self.query.dtype)
@@ -143,7 +143,7 @@ class AttentionInputs(NamedTuple):
 
 def _from_first_to_last(allowed: Tensor) -> slice:
     """The slice of the keys from the first to the last that any query may attend to."""
-    if not may_look():
+    if not may_branch_on_values():
         return slice(0, allowed.shape[-1])
     try:
         found = allowed.flatten(0, -2).any(0).nonzero()

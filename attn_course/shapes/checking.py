@@ -34,11 +34,11 @@ def checked(function: Callable[P, R]) -> Callable[P, R]: ...
 
 
 @overload
-def checked(*, nan_shows: bool) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def checked(*, nan_propagates: bool) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
 
 def checked(
-    function: Callable[P, R] | None = None, *, nan_shows: bool = False
+    function: Callable[P, R] | None = None, *, nan_propagates: bool = False
 ) -> Callable[..., Any]:
     """Hold every call of `function` to the shapes in its signature.
 
@@ -52,17 +52,17 @@ def checked(
 
     Args:
         function: The function whose calls are checked.
-        nan_shows: True if NaN in an argument that counts leads to NaN in the result. Then only the
-            result is read, and the arguments only if the result holds NaN.
+        nan_propagates: True if NaN in an argument that counts leads to NaN in the result. Then only
+            the result is read, and the arguments only if the result holds NaN.
 
     Raises:
         TypeError: An argument is not a tensor, its dtype is of the wrong kind, or it differs from
             the dtype of another argument.
-        ValueError: A shape or a device does not fit, an argument holds NaN, or, with `nan_shows`,
-            the result does.
+        ValueError: A shape or a device does not fit, an argument holds NaN, or, with
+            `nan_propagates`, the result does.
     """
     if function is None:
-        return partial(checked, nan_shows=nan_shows)
+        return partial(checked, nan_propagates=nan_propagates)
     promise = _Promise(function)
 
     @wraps(function)
@@ -74,7 +74,7 @@ def checked(
             result: Any = function(*args, **kwargs)
             promise.hold_result(fitting, result, args, kwargs)
             return result
-        if not nan_shows and may_hold_nan(*args, *kwargs.values()):
+        if not nan_propagates and may_hold_nan(*args, *kwargs.values()):
             refuse_nan(promise.name, promise.tensors(args, kwargs).items())
         token = inside_a_checked_call.set(True)
         try:
@@ -86,7 +86,7 @@ def checked(
         finally:
             inside_a_checked_call.reset(token)
         promise.hold_result(fitting, result, args, kwargs)
-        if nan_shows and holds_nan(result):
+        if nan_propagates and holds_nan(result):
             refuse_nan(promise.name, promise.tensors(args, kwargs).items())
             raise ValueError(
                 f"{promise.name}: the result holds {int(result.isnan().sum())} NaN, though no "

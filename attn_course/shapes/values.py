@@ -38,7 +38,7 @@ def is_true_of_any(condition: Tensor) -> bool:
     return _look(lambda: bool(condition.any() if condition.ndim else condition))
 
 
-def is_surely_finite(value: Tensor) -> bool:
+def known_finite(value: Tensor) -> bool:
     """True if the sum of all numbers is finite; False where no branch may depend on a value."""
     return _look(lambda: math.isfinite(value.detach().sum()))
 
@@ -64,7 +64,7 @@ def _norm(tensor: Tensor) -> Tensor:
 
 def _look(at: Callable[[], bool]) -> bool:
     """Return the result of a look at values; False where no branch may depend on a value."""
-    if not may_look():
+    if not may_branch_on_values():
         return False
     try:
         return at()
@@ -72,7 +72,7 @@ def _look(at: Callable[[], bool]) -> bool:
         return False
 
 
-def may_look() -> bool:
+def may_branch_on_values() -> bool:
     """True where a branch may depend on a value: in no compiler, and with checks switched on."""
     return not is_traced() and values_are_checked.get()
 
@@ -102,7 +102,7 @@ def may_hold_nan(*values: object) -> bool:
     Summing is quick and needs no memory, and one look at the sum serves all tensors. In
     self-attention they are the same one, which is summed once.
     """
-    if not may_look():
+    if not may_branch_on_values():
         return False
     floating = {
         value for value in values if isinstance(value, Tensor) and value.is_floating_point()

@@ -12,7 +12,7 @@ from attn_course.self_attention import sinusoidal_positions
 from attn_course.seq2seq import PAD, Encoding, State, Translator, embed, token_mask
 from attn_course.shapes import checked
 
-#: Keys and values of the same tokens, split by head, (batch, num_key_heads, key_len, d_head).
+#: Keys and values of the same tokens, split by head, (batch, num_kv_heads, key_len, d_head).
 KeysAndValues = tuple[Tensor, Tensor]
 
 
@@ -41,7 +41,7 @@ class Block(nn.Module):
         d_model: Width of a token.
         num_heads: Number of heads.
         d_hidden: Width between the two linear maps.
-        looks_at_source: If True, the block also attends to a source.
+        cross_attention: If True, the block also attends to a source.
         residual: If True, the output of each part is added to the tokens, else it replaces them.
         norm: If True, each part reads normalized tokens.
 
@@ -55,7 +55,7 @@ class Block(nn.Module):
         num_heads: int,
         d_hidden: int,
         *,
-        looks_at_source: bool = False,
+        cross_attention: bool = False,
         residual: bool = True,
         norm: bool = True,
     ) -> None:
@@ -63,8 +63,8 @@ class Block(nn.Module):
         self.residual = residual
         self.attention = MultiHeadAttention(d_model, num_heads)
         self.norm_attention = nn.LayerNorm(d_model) if norm else nn.Identity()
-        if looks_at_source:
-            self.source_attention = MultiHeadAttention(d_model, num_heads)
+        if cross_attention:
+            self.cross_attention = MultiHeadAttention(d_model, num_heads)
             self.norm_source = nn.LayerNorm(d_model) if norm else nn.Identity()
         self.widen = nn.Linear(d_model, d_hidden)
         self.narrow = nn.Linear(d_hidden, d_model)
@@ -92,7 +92,7 @@ class Block(nn.Module):
         looked = self.attention(self.norm_attention(tokens), mask=mask, is_causal=is_causal)
         tokens = self._join(tokens, looked)
         if source is not None:
-            looked = self.source_attention(self.norm_source(tokens), source, source, source_mask)
+            looked = self.cross_attention(self.norm_source(tokens), source, source, source_mask)
             tokens = self._join(tokens, looked)
         return self._through_maps(tokens)
 
@@ -114,7 +114,7 @@ class Block(nn.Module):
         new = self.attention.keys_and_values(normed)
         keys, values = (torch.cat(pair, -2) for pair in zip(before, new, strict=True))
         tokens = self._join(tokens, self.attention.attend(normed, keys, values, is_causal=True))
-        looked = self.source_attention.attend(self.norm_source(tokens), *source, source_mask)
+        looked = self.cross_attention.attend(self.norm_source(tokens), *source, source_mask)
         return self._through_maps(self._join(tokens, looked)), (keys, values)
 
     def _through_maps(self, tokens: Tensor) -> Tensor:
@@ -173,7 +173,7 @@ class TransformerTranslator(Translator):
         super().__init__(encoder, vocab_size, sizes.d_model)
         self.embedding = embedding(vocab_size, sizes.d_model)
         self.blocks = nn.ModuleList(
-            Block(*sizes[:3], looks_at_source=True) for _ in range(sizes.num_layers)
+            Block(*sizes[:3], cross_attention=True) for _ in range(sizes.num_layers)
         )
         self.norm = nn.LayerNorm(sizes.d_model)
         self.readout = nn.Linear(sizes.d_model, vocab_size)
@@ -185,7 +185,7 @@ class TransformerTranslator(Translator):
     def start(self, source: Int[Tensor, "batch source_len"]) -> State:
         """Keys and values of the source for each block, its mask, and those of no word."""
         annotations, _, mask = self.encoder(source)
-        made = tuple(each.source_attention.keys_and_values(annotations) for each in self._stack)
+        made = tuple(each.cross_attention.keys_and_values(annotations) for each in self._stack)
         nothing = tuple((keys[..., :0, :], values[..., :0, :]) for keys, values in made)
         return mask.unsqueeze(1), made, nothing
 

@@ -73,7 +73,7 @@ def test_module_ends_where_a_capital_begins() -> None:
     assert split_name("a.b.Class.method") == ("a.b", "Class.method")
 
 
-GUARDED = """@checked(nan_shows=True)
+GUARDED = """@checked(nan_propagates=True)
 def soft(
     query: Float[Tensor, "*batch d"],  # its axes
     width: float | Float[Tensor, ""] = 1.0,

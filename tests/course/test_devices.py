@@ -35,7 +35,7 @@ READS = {
 }
 # PyTorch chooses a kernel for these by what the build has been linked with.
 RECURRENT = ("seq2seq.Recurrent", "recurrence.RecurrentLayer", "aptioner", "every_path")
-FUSED = ("fast_attention.fast", "position_scores.", "MultiHeadAttention", "transformer.")
+FUSED = ("fast_attention.fast", "position_bias.", "MultiHeadAttention", "transformer.")
 LINKED = {"cuda": RECURRENT, "mps": FUSED, "meta": ()}
 
 

@@ -725,8 +725,8 @@ def closing_over(held: Tensor) -> dict[str, dict[str, Callable]]:
         "closure": {"score": lambda query, key: query * held @ key.mT},
         "default": {"score": lambda query, key, held=held: query * held @ key.mT},
         "object": {"score": Holder(held)},
-        "method": {"position_scores": Holder(held).added},
-        "closure of a closure": {"position_scores": lambda *at: Holder(held).added(*at)},
+        "method": {"position_bias": Holder(held).added},
+        "closure of a closure": {"position_bias": lambda *at: Holder(held).added(*at)},
         "rule": {"rule": lambda query, key: (query - key) * held.sum().sign() >= 0},
     }
 
@@ -1045,11 +1045,11 @@ def test_scores_that_overflow_are_never_taken_for_a_query_without_a_key(
 
 
 @pytest.mark.parametrize("wrong", [math.inf, math.nan])
-def test_position_scores_that_cannot_be_ranked_are_refused(wrong: float) -> None:
+def test_position_bias_that_cannot_be_ranked_are_refused(wrong: float) -> None:
     given_ = roles(BATCH)
     added = torch.zeros(QUERY_LEN, KEY_LEN).index_fill(0, torch.tensor(4), wrong)
     with pytest.raises(ValueError, match=r"NaN.* infini"):
-        fast_attention(*given_, position_scores=lambda query, key: added)
+        fast_attention(*given_, position_bias=lambda query, key: added)
 
 
 @pytest.mark.parametrize("dtype", HALVES)

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attn_course.bahdanau import AdditiveScore
-from attn_course.layer.position_scores import LinearPositionScores
+from attn_course.layer.position_bias import ALiBi
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention
 from attn_course.scaled_dot_product import causal, causal_mask, mask_of, padding_mask, window
 from attn_course.self_attention import SelfAttention
@@ -39,8 +39,8 @@ def by_kernel(
         part(tokens).unflatten(-1, (number, -1)).transpose(1, 2)
         for part, tokens, number in (
             (model.project_query, query, model.num_heads),
-            (model.project_key, key, model.num_key_heads),
-            (model.project_value, value, model.num_key_heads),
+            (model.project_key, key, model.num_kv_heads),
+            (model.project_value, value, model.num_kv_heads),
         )
     ]
     output = F.scaled_dot_product_attention(*heads, mask, scale=model.scale, enable_gqa=True)
@@ -59,9 +59,9 @@ PUBLISHED: dict[str, tuple[tuple[int, int], dict[str, Any], tuple[int, ...]]] = 
     "x-transformers, heads of 64": (
         (32, 4), {"d_head": 64, "bias": False}, (256, 32, 256, 32, 32, 256)),
     "Gemma": (
-        (48, 4), {"d_head": 32, "num_key_heads": 1, "bias": False}, (128, 48, 32, 48, 48, 128)),
+        (48, 4), {"d_head": 32, "num_kv_heads": 1, "bias": False}, (128, 48, 32, 48, 48, 128)),
     "Qwen": (
-        (48, 6), {"num_key_heads": 2, "output_bias": False}, (48, 48, 16, 48, 48, 48)),
+        (48, 6), {"num_kv_heads": 2, "output_bias": False}, (48, 48, 16, 48, 48, 48)),
     "D2L, queries of another width": (
         (20, 5), {"d_query": 4, "d_key": 3, "d_value": 7, "bias": False}, (20, 4, 20, 3, 20, 20)),
 }  # fmt: skip
@@ -149,12 +149,12 @@ def test_mask_that_could_be_for_padding_is_refused_with_both_readings(call: str)
     method(tokens[:1, :1], mask=mask[:1, :1])  # both readings are the same
 
 
-@pytest.mark.parametrize("num_key_heads", [None, 1])
+@pytest.mark.parametrize("num_kv_heads", [None, 1])
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_output_and_weights_in_one_pass_are_those_of_two(
-    num_key_heads: int | None, is_causal: bool
+    num_kv_heads: int | None, is_causal: bool
 ) -> None:
-    model = layer(12, 3, num_key_heads=num_key_heads, d_key=7, d_value=11)
+    model = layer(12, 3, num_kv_heads=num_kv_heads, d_key=7, d_value=11)
     given = draw(BATCH, QUERY_LEN, 12), draw(BATCH, KEY_LEN, 7), draw(BATCH, KEY_LEN, 11)
     mask = padding_mask(torch.tensor([2, 0]), KEY_LEN)
     output, weights = model.with_weights(*given, mask, is_causal=is_causal)
@@ -189,7 +189,7 @@ def test_score_that_cannot_be_ranked_is_counted_also_where_no_gradient_is_needed
     def spoilt(query_position: torch.Tensor, key_position: torch.Tensor) -> torch.Tensor:
         return torch.where((query_position == 3) & (key_position == 4), bad, 0.0).double()
 
-    model, tokens = layer(12, 3, position_scores=spoilt), draw(BATCH, 5, 12)
+    model, tokens = layer(12, 3, position_bias=spoilt), draw(BATCH, 5, 12)
     text = f"{BATCH * 3} of {BATCH * 75} scores are NaN or plus infinity"
     for mode in (torch.no_grad(), torch.enable_grad()):
         with mode, pytest.raises(ValueError, match=text):
@@ -250,7 +250,7 @@ def test_widths_that_make_no_sense_are_refused(sizes: tuple, options: dict, mess
         ({"d_output": 7}, "d_output=7"),
         ({"output_bias": False}, "a bias in all four projections, or in none"),
         ({"scale": 1.0}, r"no self\.scale=1\.0"),
-        ({"position_scores": lambda query, key: query}, "no self.scale=None and no self.position"),
+        ({"position_bias": lambda query, key: query}, "no self.scale=None and no self.position"),
     ],
 )
 def test_pytorchs_layer_refuses_what_it_cannot_say(options: dict, message: str) -> None:
@@ -302,13 +302,13 @@ def test_tokens_of_another_width_or_dtype_are_refused_by_name(call: str) -> None
 
 
 @pytest.mark.parametrize("call", ["forward", "weights", "with_weights"])
-def test_position_scores_of_other_heads_are_refused_and_of_another_dtype_do_not_leak(
+def test_position_bias_of_other_heads_is_refused_and_of_another_dtype_do_not_leak(
     call: str,
 ) -> None:
     tokens = torch.randn(2, 3, 8)
-    with pytest.raises(ValueError, match=r"have shape \(4, 3, 3\), which does not fit"):
-        getattr(MultiHeadAttention(8, 1, position_scores=LinearPositionScores(4)), call)(tokens)
-    layer = MultiHeadAttention(8, 2, position_scores=lambda query, key: (query - key).double())
+    with pytest.raises(ValueError, match=r"has shape \(4, 3, 3\), which does not fit"):
+        getattr(MultiHeadAttention(8, 1, position_bias=ALiBi(4)), call)(tokens)
+    layer = MultiHeadAttention(8, 2, position_bias=lambda query, key: (query - key).double())
     found = getattr(layer, call)(tokens)
     assert {part.dtype for part in (found if call == "with_weights" else [found])} == {
         torch.float32

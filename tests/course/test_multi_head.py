@@ -31,7 +31,7 @@ BATCH, QUERY_LEN, KEY_LEN, NUM_HEADS, D_HEAD, D_KEY, D_VALUE = 2, 3, 5, 6, 7, 11
 D_MODEL = NUM_HEADS * D_HEAD
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 some_law = settings(max_examples=30, deadline=None, derandomize=True)
-every_group = pytest.mark.parametrize("num_key_heads", [None, 1, 2, 3, 6])
+every_group = pytest.mark.parametrize("num_kv_heads", [None, 1, 2, 3, 6])
 
 
 def some_mask(*shape: int) -> Tensor:
@@ -63,7 +63,7 @@ def by_heads(
 
     Return the output and the weights.
     """
-    group = model.num_heads // model.num_key_heads
+    group = model.num_heads // model.num_kv_heads
     outputs, weights = [], []
     for head in range(model.num_heads):
         roles = []
@@ -135,9 +135,9 @@ def test_merge_wants_an_axis_of_heads() -> None:
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_layer_is_a_loop_over_its_heads(
-    num_key_heads: int | None, bias: bool, masked: bool, is_causal: bool
+    num_kv_heads: int | None, bias: bool, masked: bool, is_causal: bool
 ) -> None:
-    model = layer(num_key_heads=num_key_heads, d_key=D_KEY, d_value=D_VALUE, bias=bias)
+    model = layer(num_kv_heads=num_kv_heads, d_key=D_KEY, d_value=D_VALUE, bias=bias)
     query, key = tokens_of(QUERY_LEN), tokens_of(KEY_LEN, D_KEY, seed=1)
     value = tokens_of(KEY_LEN, D_VALUE, seed=2)
     mask = some_mask(BATCH, QUERY_LEN, KEY_LEN) if masked else None
@@ -232,12 +232,12 @@ def test_layer_that_appends_a_key_is_refused(option: str) -> None:
 
 
 def test_shared_heads_are_refused_by_pytorchs_layer() -> None:
-    with pytest.raises(ValueError, match=r"num_key_heads=2 and self\.num_heads=6"):
-        layer(num_key_heads=2).to_torch()
+    with pytest.raises(ValueError, match=r"num_kv_heads=2 and self\.num_heads=6"):
+        layer(num_kv_heads=2).to_torch()
 
 
 def test_grouped_heads_agree_with_pytorchs_grouped_attention() -> None:
-    model, tokens = layer(num_key_heads=2), tokens_of(KEY_LEN)
+    model, tokens = layer(num_kv_heads=2), tokens_of(KEY_LEN)
     query = split_heads(model.project_query(tokens), 6)
     key, value = (split_heads(p(tokens), 2) for p in (model.project_key, model.project_value))
     expected = F.scaled_dot_product_attention(query, key, value, enable_gqa=True)
@@ -294,7 +294,7 @@ def test_order_of_the_heads_does_not_matter_if_the_output_projection_follows(ord
 @some_law
 @given(st.permutations(range(KEY_LEN)))
 def test_order_of_the_tokens_only_orders_the_outputs_unless_causal(order: list[int]) -> None:
-    model, tokens = layer(num_key_heads=2), tokens_of(KEY_LEN)
+    model, tokens = layer(num_kv_heads=2), tokens_of(KEY_LEN)
     assert_close(model(tokens[:, order]), model(tokens)[:, order], **TIGHTLY)
     if order != sorted(order):
         moved = model(tokens[:, order], is_causal=True)
@@ -310,7 +310,7 @@ def test_bias_of_the_key_cancels() -> None:
 
 
 def test_fewer_key_heads_are_equal_heads_of_a_wide_layer() -> None:
-    narrow, wide = layer(num_key_heads=2), layer()
+    narrow, wide = layer(num_kv_heads=2), layer()
     with torch.no_grad():
         for name in ("project_query", "project_output"):
             getattr(wide, name).load_state_dict(getattr(narrow, name).state_dict())
@@ -330,7 +330,7 @@ def test_number_of_weights_does_not_depend_on_the_number_of_heads() -> None:
         for heads in (1, 2, 3, 4, 6, 12)
     }
     assert set(sizes.values()) == {4 * (12 * 12 + 12)}
-    shared = MultiHeadAttention(12, 6, num_key_heads=2, bias=False)
+    shared = MultiHeadAttention(12, 6, num_kv_heads=2, bias=False)
     assert sum(weight.numel() for weight in shared.parameters()) == 2 * 12 * 12 + 2 * 12 * 4
 
 
@@ -362,7 +362,7 @@ def test_causal_queries_are_the_last_ones(query_len: int) -> None:
 
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3), (2, 1, 3), (0,)])
 def test_any_number_of_batch_axes_with_a_mask_of_their_own(batch: tuple[int, ...]) -> None:
-    model = layer(num_key_heads=2)
+    model = layer(num_kv_heads=2)
     tokens = draw(*batch, KEY_LEN, D_MODEL)
     for mask in (some_mask(*batch, KEY_LEN, KEY_LEN), some_mask(*batch, 1, KEY_LEN)):
         output, weights = model(tokens, mask=mask), model.weights(tokens, mask=mask)
@@ -432,8 +432,8 @@ def test_dropout_is_right_on_average() -> None:
 @torch.no_grad()
 @every_group
 @pytest.mark.parametrize("cuts", [[1] * 7, [7], [3, 4], [5, 1, 1], [1, 6], [2, 1, 3, 1]], ids=str)
-def test_steps_of_any_cut_equal_the_whole(num_key_heads: int | None, cuts: list[int]) -> None:
-    model, tokens, cache = layer(num_key_heads=num_key_heads), tokens_of(7), KeyValueCache()
+def test_steps_of_any_cut_equal_the_whole(num_kv_heads: int | None, cuts: list[int]) -> None:
+    model, tokens, cache = layer(num_kv_heads=num_kv_heads), tokens_of(7), KeyValueCache()
     expected = model(tokens, is_causal=True)
     steps = [model.step(part, cache) for part in tokens.split(cuts, 1)]
     assert_close(torch.cat(steps, 1), expected, **TIGHTLY)
@@ -442,7 +442,7 @@ def test_steps_of_any_cut_equal_the_whole(num_key_heads: int | None, cuts: list[
 
 @torch.no_grad()
 def test_steps_need_no_batch_axis_and_take_several() -> None:
-    model = layer(num_key_heads=2)
+    model = layer(num_kv_heads=2)
     for batch in ((), (2, 3)):
         tokens, cache = draw(*batch, 7, D_MODEL), KeyValueCache()
         steps = [model.step(part, cache) for part in tokens.split([2, 1, 4], -2)]
@@ -544,10 +544,10 @@ def test_step_wants_no_gradient() -> None:
 # --- gradients, dtypes, transforms, copies ------------------------------------------------------
 
 
-@pytest.mark.parametrize("num_key_heads", [None, 1])
-def test_gradients_agree_with_finite_differences_to_every_weight(num_key_heads: int | None) -> None:
+@pytest.mark.parametrize("num_kv_heads", [None, 1])
+def test_gradients_agree_with_finite_differences_to_every_weight(num_kv_heads: int | None) -> None:
     torch.manual_seed(0)
-    model = MultiHeadAttention(4, 2, num_key_heads=num_key_heads, d_key=3).double()
+    model = MultiHeadAttention(4, 2, num_kv_heads=num_kv_heads, d_key=3).double()
     names, weights = zip(*model.named_parameters(), strict=True)
     query, key = draw(2, 3, 4).requires_grad_(), draw(2, 5, 3, seed=1).requires_grad_()
     mask = some_mask(3, 5)
@@ -561,7 +561,7 @@ def test_gradients_agree_with_finite_differences_to_every_weight(num_key_heads: 
 
 
 def test_gradient_reaches_every_weight_but_the_bias_of_the_key() -> None:
-    model = layer(num_key_heads=2, d_key=D_KEY, d_value=D_VALUE)
+    model = layer(num_kv_heads=2, d_key=D_KEY, d_value=D_VALUE)
     roles = tokens_of(QUERY_LEN), tokens_of(KEY_LEN, D_KEY), tokens_of(KEY_LEN, D_VALUE)
     model(*roles).square().sum().backward()
     still = [n for n, weight in model.named_parameters() if weight.grad.abs().max() < 1e-12]
@@ -609,7 +609,7 @@ def test_vmap_over_the_batch_is_the_batch() -> None:
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_compiled_in_one_graph_it_gives_the_same(is_causal: bool) -> None:
     torch.compiler.reset()
-    model, tokens = layer(num_key_heads=3), tokens_of(KEY_LEN)
+    model, tokens = layer(num_kv_heads=3), tokens_of(KEY_LEN)
     compiled = torch.compile(model, backend="eager", fullgraph=True)
     found, expected = (call(tokens, is_causal=is_causal) for call in (compiled, model))
     assert_close(found, expected, **TIGHTLY)
@@ -622,12 +622,12 @@ def test_on_the_meta_device_it_gives_a_shape() -> None:
 
 
 def test_layer_comes_back_from_disk_and_copies_live_their_own_lives() -> None:
-    model, tokens = layer(num_key_heads=2, dropout=0.1).eval(), tokens_of(KEY_LEN)
+    model, tokens = layer(num_kv_heads=2, dropout=0.1).eval(), tokens_of(KEY_LEN)
     expected = model(tokens).detach()
     file = io.BytesIO()
     torch.save(model.state_dict(), file)
     file.seek(0)
-    other = MultiHeadAttention(D_MODEL, NUM_HEADS, num_key_heads=2).double()
+    other = MultiHeadAttention(D_MODEL, NUM_HEADS, num_kv_heads=2).double()
     other.load_state_dict(torch.load(file, weights_only=True))
     copies = [other, copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
     with torch.no_grad():
@@ -642,10 +642,10 @@ def test_layer_comes_back_from_disk_and_copies_live_their_own_lives() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_key_heads": 4}, "num_heads=6 is not divisible by num_key_heads=4"),
-        ({"num_key_heads": 0}, "num_heads=6 is not divisible by num_key_heads=0"),
-        ({"num_key_heads": 12}, "num_heads=6 is not divisible by num_key_heads=12"),
-        ({"num_key_heads": -2}, "num_heads=6 is not divisible by num_key_heads=-2"),
+        ({"num_kv_heads": 4}, "num_heads=6 is not divisible by num_kv_heads=4"),
+        ({"num_kv_heads": 0}, "num_heads=6 is not divisible by num_kv_heads=0"),
+        ({"num_kv_heads": 12}, "num_heads=6 is not divisible by num_kv_heads=12"),
+        ({"num_kv_heads": -2}, "num_heads=6 is not divisible by num_kv_heads=-2"),
         ({"dropout": -0.1}, "dropout=-0.1 must be a share"),
         ({"dropout": 1.1}, "dropout=1.1 must be a share"),
         ({"dropout": math.nan}, "dropout=nan must be a share"),
@@ -710,8 +710,8 @@ def test_layer_full_of_nan_is_refused_instead_of_giving_nan_or_zero() -> None:
 
 @pytest.mark.cuda
 @every_group
-def test_cuda_agrees_with_the_processor(num_key_heads: int | None) -> None:
-    model, tokens = layer(num_key_heads=num_key_heads), tokens_of(KEY_LEN)
+def test_cuda_agrees_with_the_processor(num_kv_heads: int | None) -> None:
+    model, tokens = layer(num_kv_heads=num_kv_heads), tokens_of(KEY_LEN)
     mask = some_mask(BATCH, KEY_LEN, KEY_LEN)
     expected, weights = model(tokens, mask=mask), model.weights(tokens, is_causal=True)
     model.cuda()

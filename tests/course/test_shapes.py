@@ -585,7 +585,7 @@ def test_values_are_looked_at_where_that_is_possible() -> None:
     assert not vmap(lambda row: row * 0 + is_true_of_any(row > 0))(torch.ones(2, 3)).any()
 
 
-@checked(nan_shows=True)
+@checked(nan_propagates=True)
 def reciprocal(
     number: Float[Tensor, "*batch"], mask: Bool[Tensor, "*batch"] | None = None
 ) -> Float[Tensor, "*batch"]:

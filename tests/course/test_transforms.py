@@ -15,7 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from attn_course.kernel_regression import leave_one_out, nadaraya_watson
 from attn_course.layer.fast_attention import fast_attention
-from attn_course.layer.position_scores import BucketPositionScores
+from attn_course.layer.position_bias import T5Bias
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.retrieval import distance_scores
 from attn_course.scaled_dot_product import attention, causal_mask, padding_mask, window
@@ -59,8 +59,8 @@ COMPILED: dict[str, tuple[Callable[[], Callable], Callable[[int], Made]]] = {
     "padding": (make, lambda n: ((tokens(n),), {"key_mask": tokens(n)[..., 0] > 0})),
     "of a source": (make, lambda n: ((tokens(n), tokens(n + 3)), {})),
     "dropout": (partial(make, dropout=0.1), one),
-    "positions": (lambda: make(position_scores=BucketPositionScores(4)), one),
-    "fewer key heads": (partial(make, num_key_heads=2), one),
+    "positions": (lambda: make(position_bias=T5Bias(4)), one),
+    "fewer key heads": (partial(make, num_kv_heads=2), one),
     "weights": (lambda: make().weights, one),
     "output and weights": (lambda: make().with_weights, one),
     "SelfAttention": (lambda: SelfAttention(16), one),

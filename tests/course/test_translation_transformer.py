@@ -38,8 +38,8 @@ def make(**settings: bool) -> Block:
 def copied(theirs: nn.Module, ours: Block) -> nn.Module:
     """Copy the weights of a block into PyTorch's layer."""
     pairs = {"linear1": "widen", "linear2": "narrow", "norm1": "norm_attention"}
-    if hasattr(ours, "source_attention"):
-        theirs.multihead_attn = ours.source_attention.to_torch()
+    if hasattr(ours, "cross_attention"):
+        theirs.multihead_attn = ours.cross_attention.to_torch()
         pairs |= {"norm2": "norm_source", "norm3": "norm_maps"}
     else:
         pairs |= {"norm2": "norm_maps"}
@@ -65,7 +65,7 @@ def test_block_agrees_with_pytorchs_encoder_layer() -> None:
 
 
 def test_block_that_looks_at_a_source_agrees_with_pytorchs_decoder_layer() -> None:
-    block = make(looks_at_source=True)
+    block = make(cross_attention=True)
     tokens, source = draw(BATCH, LENGTH, D_MODEL), draw(BATCH, SOURCE_LEN, D_MODEL, seed=1)
     mask = some_mask(LENGTH, SOURCE_LEN)
     theirs = copied(nn.TransformerDecoderLayer(D_MODEL, HEADS, D_HIDDEN, 0.0, **THEIRS), block)
@@ -81,7 +81,7 @@ def test_block_without_residual_connections_and_norms_is_its_parts_in_a_row() ->
 
 
 def test_gradients_of_a_block_agree_with_differences() -> None:
-    block = make(looks_at_source=True)
+    block = make(cross_attention=True)
     source = draw(1, 3, D_MODEL, seed=1).requires_grad_()
     tokens = draw(1, 2, D_MODEL).requires_grad_()
     assert torch.autograd.gradcheck(

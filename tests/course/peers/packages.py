@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attn_course.layer.position_scores import BucketPositionScores, LinearPositionScores
+from attn_course.layer.position_bias import ALiBi, T5Bias
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.scaled_dot_product import causal_mask
 
@@ -95,7 +95,7 @@ def gpt2() -> list[Pair]:
     return with_gradients(ours(x, is_causal=True), other, x)
 
 
-def t5(looks_ahead: bool) -> list[Pair]:
+def t5(bidirectional: bool) -> list[Pair]:
     """Attention of T5 with its relative bias, without a scale, and with narrow heads."""
     from transformers import T5Config
     from transformers.models.t5.modeling_t5 import T5Attention
@@ -107,13 +107,13 @@ def t5(looks_ahead: bool) -> list[Pair]:
         dropout_rate=0.0,
         relative_attention_num_buckets=8,
         relative_attention_max_distance=6,
-        is_decoder=not looks_ahead,
+        is_decoder=not bidirectional,
         attn_implementation="eager",
     )
     theirs = T5Attention(config, has_relative_attention_bias=True, layer_idx=0).double()
-    scores = BucketPositionScores(HEADS, 8, 6, looks_ahead=looks_ahead)
+    bias = T5Bias(HEADS, 8, 6, bidirectional=bidirectional)
     with torch.no_grad():
-        scores.scores.weight.copy_(theirs.relative_attention_bias.weight)
+        bias.bias.weight.copy_(theirs.relative_attention_bias.weight)
     ours = layer_with(
         [theirs.q, theirs.k, theirs.v, theirs.o],
         WIDTH,
@@ -121,12 +121,12 @@ def t5(looks_ahead: bool) -> list[Pair]:
         d_head=5,
         bias=False,
         scale=1.0,
-        position_scores=scores,
+        position_bias=bias,
     )
     x, mask = tokens(), torch.ones(LENGTH, LENGTH, dtype=torch.bool)
-    mask = mask if looks_ahead else causal_mask(LENGTH)
+    mask = mask if bidirectional else causal_mask(LENGTH)
     other = theirs(x, mask=added(mask)[None, None])[0]
-    return with_gradients(ours(x, is_causal=not looks_ahead), other, x)
+    return with_gradients(ours(x, is_causal=not bidirectional), other, x)
 
 
 def qwen2() -> list[Pair]:
@@ -156,14 +156,14 @@ def gemma() -> list[Pair]:
         attn_implementation="eager",
     )
     theirs = GemmaAttention(config, layer_idx=0)
-    return grouped(theirs, num_key_heads=1, d_head=16, bias=False)
+    return grouped(theirs, num_kv_heads=1, d_head=16, bias=False)
 
 
-def grouped(theirs: nn.Module, num_key_heads: int = 2, **options: Any) -> list[Pair]:
+def grouped(theirs: nn.Module, num_kv_heads: int = 2, **options: Any) -> list[Pair]:
     """Compare a causal layer with fewer heads of keys."""
     theirs = theirs.double().eval()
     parts = [theirs.q_proj, theirs.k_proj, theirs.v_proj, theirs.o_proj]
-    ours = layer_with(parts, WIDTH, HEADS, num_key_heads=num_key_heads, **options)
+    ours = layer_with(parts, WIDTH, HEADS, num_kv_heads=num_kv_heads, **options)
     x = tokens()
     still = torch.ones(1, LENGTH, theirs.head_dim, dtype=torch.float64)
     other = theirs(
@@ -181,7 +181,7 @@ def x_transformers(**options: Any) -> list[Pair]:
     theirs = Attention(dim=WIDTH, heads=HEADS, dim_head=16, **options).double()
     parts = [theirs.to_q, theirs.to_k, theirs.to_v, theirs.to_out]
     number = options.get("kv_heads", HEADS)
-    ours = layer_with(parts, WIDTH, HEADS, num_key_heads=number, d_head=16, bias=False)
+    ours = layer_with(parts, WIDTH, HEADS, num_kv_heads=number, d_head=16, bias=False)
     # with them, neighbouring heads of queries have different heads of keys
     order = torch.arange(HEADS * 16).view(-1, number, 16).transpose(0, 1).flatten()
     copy(ours.project_query, theirs.to_q.weight[order])
@@ -210,4 +210,4 @@ def alibi(heads: int) -> list[Pair]:
 
     theirs = AlibiPositionalBias(heads=heads, total_heads=heads)
     query, key = torch.arange(4, LENGTH)[:, None], torch.arange(LENGTH)
-    return [(LinearPositionScores(heads)(query, key), theirs(LENGTH - 4, LENGTH))]
+    return [(ALiBi(heads)(query, key), theirs(LENGTH - 4, LENGTH))]

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attn_course.layer.fast_attention import fast_attention
-from attn_course.layer.position_scores import BucketPositionScores, LinearPositionScores
+from attn_course.layer.position_bias import ALiBi, T5Bias
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention
 from attn_course.scaled_dot_product import (
     causal,
@@ -28,16 +28,16 @@ BATCH, NUM_HEADS, QUERY_LEN, KEY_LEN, D_KEY, D_VALUE = 2, 3, 11, 13, 5, 7
 plain_scores = partial(scaled_dot_scores)
 
 
-def buckets(**options: object) -> BucketPositionScores:
+def buckets(**options: object) -> T5Bias:
     """Make buckets with numbers that are not near 0, the same each time."""
     torch.manual_seed(0)
-    return BucketPositionScores(NUM_HEADS, 8, 6, **options).double()
+    return T5Bias(NUM_HEADS, 8, 6, **options).double()
 
 
 KINDS: dict[str, Callable] = {
-    "linear": LinearPositionScores(NUM_HEADS).double(),
+    "linear": ALiBi(NUM_HEADS).double(),
     "buckets": buckets(),
-    "buckets behind": buckets(looks_ahead=False),
+    "buckets behind": buckets(bidirectional=False),
     "for all heads": lambda query, key: -0.1 * (key - query).double().square(),
 }
 PATHS: dict[str, Callable[..., Tensor]] = {
@@ -73,7 +73,7 @@ def test_every_path_gives_output_and_gradients_of_the_equation(
     ]
     mask = draw(BATCH, 1, QUERY_LEN, KEY_LEN, seed=3) > -1 if masked else None
     ruled = None if rule is None else rule(*positions(QUERY_LEN, KEY_LEN))
-    found = path(*roles, mask, rule=rule, position_scores=kind)
+    found = path(*roles, mask, rule=rule, position_bias=kind)
     expected = by_equation(*roles, kind=kind, allowed=combine(mask, ruled))
     assert_close(found, expected, **CLOSELY)
     learned = [*roles, *getattr(kind, "parameters", list)()]
@@ -82,27 +82,27 @@ def test_every_path_gives_output_and_gradients_of_the_equation(
 
 
 def test_slopes_by_hand() -> None:
-    assert LinearPositionScores(4).slopes.tolist() == [1 / 4, 1 / 16, 1 / 64, 1 / 256]
+    assert ALiBi(4).slopes.tolist() == [1 / 4, 1 / 16, 1 / 64, 1 / 256]
     # three heads: the slopes of two, and every second of the slopes of four
-    assert LinearPositionScores(3).slopes.tolist() == [1 / 16, 1 / 256, 1 / 4]
-    scores = LinearPositionScores(4)(*positions(2, 3))
+    assert ALiBi(3).slopes.tolist() == [1 / 16, 1 / 256, 1 / 4]
+    scores = ALiBi(4)(*positions(2, 3))
     assert scores[0].tolist() == [[-0.25, 0, -0.25], [-0.5, -0.25, 0]]
 
 
 def test_buckets_by_hand() -> None:
-    behind = BucketPositionScores(1, 8, 16, looks_ahead=False)
+    behind = T5Bias(1, 8, 16, bidirectional=False)
     query, key = torch.tensor([[20]]), torch.tensor([25, 20, 19, 17, 16, 15, 14, 12, 8, 4, 0])
     # four of one distance, then distances from 4, 4 * 2**.5, 8, 8 * 2**.5
     assert behind.bucket(query, key).tolist() == [[0, 0, 1, 3, 4, 4, 5, 6, 7, 7, 7]]
-    both = BucketPositionScores(1, 8, 8)
+    both = T5Bias(1, 8, 8)
     key = torch.tensor([20, 19, 18, 16, 21, 22, 24, 99])
     assert both.bucket(query, key).tolist() == [[0, 1, 2, 3, 5, 6, 7, 7]]
 
 
-def t5_bucket(ahead: Tensor, looks_ahead: bool, num_buckets: int, max_distance: int) -> Tensor:
+def t5_bucket(ahead: Tensor, bidirectional: bool, num_buckets: int, max_distance: int) -> Tensor:
     """Number the buckets as section 2.1 of Raffel et al. and its published code have it."""
     bucket = torch.zeros_like(ahead)
-    if looks_ahead:
+    if bidirectional:
         num_buckets //= 2
         bucket += (ahead > 0) * num_buckets
         distance = ahead.abs()
@@ -114,15 +114,15 @@ def t5_bucket(ahead: Tensor, looks_ahead: bool, num_buckets: int, max_distance: 
     return bucket + torch.where(distance < exact, distance, far)
 
 
-@pytest.mark.parametrize("looks_ahead", [False, True])
+@pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize(("num_buckets", "max_distance"), [(32, 128), (16, 20), (64, 500)])
-def test_buckets_are_those_of_t5(looks_ahead: bool, num_buckets: int, max_distance: int) -> None:
-    kind = BucketPositionScores(1, num_buckets, max_distance, looks_ahead=looks_ahead)
+def test_buckets_are_those_of_t5(bidirectional: bool, num_buckets: int, max_distance: int) -> None:
+    kind = T5Bias(1, num_buckets, max_distance, bidirectional=bidirectional)
     query, key = positions(701, 701)
-    expected = t5_bucket(key - query, looks_ahead, num_buckets, max_distance)
+    expected = t5_bucket(key - query, bidirectional, num_buckets, max_distance)
     assert_close(kind.bucket(query, key), expected, **EXACTLY)
     # no key ahead is at distance 0
-    used = set(range(num_buckets)) - ({num_buckets // 2} if looks_ahead else set())
+    used = set(range(num_buckets)) - ({num_buckets // 2} if bidirectional else set())
     assert set(kind.bucket(query, key).unique().tolist()) == used
 
 
@@ -132,10 +132,10 @@ def test_only_the_distance_counts(kind: Callable) -> None:
     assert_close(kind(query + 100, key + 100), kind(query, key), **EXACTLY)
 
 
-@pytest.mark.parametrize("kind", [LinearPositionScores(4), BucketPositionScores(4)])
+@pytest.mark.parametrize("kind", [ALiBi(4), T5Bias(4)])
 def test_layer_takes_them_in_every_method(kind: torch.nn.Module) -> None:
     torch.manual_seed(0)
-    layer = MultiHeadAttention(12, 4, position_scores=kind, scale=0.3).double()
+    layer = MultiHeadAttention(12, 4, position_bias=kind, scale=0.3).double()
     tokens = draw(2, 7, 12)
     output, weights = layer.with_weights(tokens, is_causal=True)
     assert_close(layer(tokens, is_causal=True), output, **TIGHTLY)
@@ -155,13 +155,13 @@ def test_layer_takes_them_in_every_method(kind: torch.nn.Module) -> None:
 
 def test_what_makes_no_sense_is_refused_with_its_numbers() -> None:
     with pytest.raises(ValueError, match="num_heads=0 must be positive"):
-        LinearPositionScores(0)
+        ALiBi(0)
     for options in ((0, 8, 8), (1, 3, 8), (1, 32, 8)):
         with pytest.raises(ValueError, match=f"num_heads={options[0]} must be .*{options[2]}"):
-            BucketPositionScores(*options)
-    with pytest.raises(ValueError, match=r"scores of 3 queries and 5 keys have shape \(5, 3\)"):
+            T5Bias(*options)
+    with pytest.raises(ValueError, match=r"bias of 3 queries and 5 keys has shape \(5, 3\)"):
         fast_attention(draw(3, 2), draw(5, 2), draw(5, 2),
-                       position_scores=lambda query, key: draw(5, 3))  # fmt: skip
+                       position_bias=lambda query, key: draw(5, 3))  # fmt: skip
     with pytest.raises(ValueError, match=r"scale=2\.0 is for scaled_dot_scores"):
         fast_attention(draw(3, 2), draw(5, 2), draw(5, 2), score=plain_scores, scale=2.0)
 
@@ -169,10 +169,10 @@ def test_what_makes_no_sense_is_refused_with_its_numbers() -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
 def test_default_dtype_changes_no_bucket_and_no_distance(dtype: torch.dtype) -> None:
     at = torch.arange(600).unsqueeze(-1), torch.arange(600)
-    expected = BucketPositionScores(3).bucket(*at), LinearPositionScores(8)(*at)
+    expected = T5Bias(3).bucket(*at), ALiBi(8)(*at)
     torch.set_default_dtype(dtype)
     try:
-        found = BucketPositionScores(3).bucket(*at), LinearPositionScores(8)(*at)
+        found = T5Bias(3).bucket(*at), ALiBi(8)(*at)
     finally:
         torch.set_default_dtype(torch.float32)
     assert torch.equal(found[0], expected[0])

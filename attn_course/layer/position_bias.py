@@ -1,8 +1,8 @@
-"""Scores from positions: a straight line for each head, or a learned number by distance.
+"""Biases by position: a straight line for each head, or a learned number by distance.
 
 Each is a function of the positions of queries, `(query_len, 1)`, and of keys, `(key_len)`, to
 numbers `(num_heads, query_len, key_len)`. `MultiHeadAttention` and `fast_attention` take it as
-`position_scores`, and call it for a block of positions at a time.
+`position_bias`, and call it for a block of positions at a time.
 """
 
 import math
@@ -12,8 +12,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 
-class LinearPositionScores(nn.Module):
-    """ALiBi: the score falls by the head's slope with every position between query and key.
+class ALiBi(nn.Module):
+    """The score falls by the head's slope with every position between query and key.
 
     The slopes are `2 ** (-8 / num_heads)` and its powers, so that head 0 sees the least far. If
     `num_heads` is no power of 2, the remaining heads get the slopes that twice as many heads would
@@ -49,8 +49,8 @@ class LinearPositionScores(nn.Module):
         return (key_position - query_position).abs() * -self.slopes[:, None, None].to(wide)
 
 
-class BucketPositionScores(nn.Module):
-    """T5's relative bias: a learned number for each head and each bucket of distances.
+class T5Bias(nn.Module):
+    """A learned number for each head and each bucket of distances.
 
     Half of the buckets of a direction hold one distance each; the others grow like its logarithm,
     and the last one holds all distances from `max_distance` on.
@@ -59,7 +59,7 @@ class BucketPositionScores(nn.Module):
         num_heads: Number of heads.
         num_buckets: Number of numbers that a head learns.
         max_distance: The distance from which on all are alike.
-        looks_ahead: If True, half of the buckets are for keys behind the query. Otherwise those
+        bidirectional: If True, half of the buckets are for keys behind the query. Otherwise those
             count as if they were at the query: such a layer is causal.
 
     Raises:
@@ -74,33 +74,33 @@ class BucketPositionScores(nn.Module):
         num_buckets: int = 32,
         max_distance: int = 128,
         *,
-        looks_ahead: bool = True,
+        bidirectional: bool = True,
     ) -> None:
         super().__init__()
         self.num_buckets, self.max_distance = num_buckets, max_distance
-        self.looks_ahead = looks_ahead
-        self.single = num_buckets // (4 if looks_ahead else 2)
+        self.bidirectional = bidirectional
+        self.single = num_buckets // (4 if bidirectional else 2)
         if num_heads < 1 or self.single < 1 or max_distance <= self.single:
             raise ValueError(
                 f"{num_heads=} must be positive, and {num_buckets=} so few, and {max_distance=} so "
                 "great, that there are distances for every bucket"
             )
-        self.scores = nn.Embedding(num_buckets, num_heads)
+        self.bias = nn.Embedding(num_buckets, num_heads)
 
     def bucket(self, query_position: Tensor, key_position: Tensor) -> Tensor:
         """The number of the bucket of each pair, (query_len, key_len)."""
         ahead = key_position - query_position
-        num_buckets = self.num_buckets // 2 if self.looks_ahead else self.num_buckets
-        distance = ahead.abs() if self.looks_ahead else (-ahead).clamp(min=0)
+        num_buckets = self.num_buckets // 2 if self.bidirectional else self.num_buckets
+        distance = ahead.abs() if self.bidirectional else (-ahead).clamp(min=0)
         # in single precision, whatever the default: half of it cannot count to 257
         growth = torch.log(distance.clamp(min=1).float() / self.single)
         growth = growth / math.log(self.max_distance / self.single)
         far = self.single + (growth * (num_buckets - self.single)).long()
         bucket = distance.where(distance < self.single, far.clamp(max=num_buckets - 1))
-        return bucket + (ahead > 0) * num_buckets if self.looks_ahead else bucket
+        return bucket + (ahead > 0) * num_buckets if self.bidirectional else bucket
 
     def forward(
         self, query_position: Tensor, key_position: Tensor
     ) -> Float[Tensor, "num_heads query_len key_len"]:
         """The learned number of each head for the bucket of each pair."""
-        return self.scores(self.bucket(query_position, key_position)).permute(2, 0, 1)
+        return self.bias(self.bucket(query_position, key_position)).permute(2, 0, 1)
