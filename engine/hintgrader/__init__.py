@@ -15,6 +15,7 @@ It knows no course. Its rooms, in the order in which an answer passes them:
 - `autograde`: grading a class on this machine; `cluster`: on several.
 - `authoring`: what an author of exercises needs before anything is released.
 - `report`: what a class made of a problem set.
+- `similarity`: answers of a class that are more alike than strangers' are.
 - `privacy`: the data of a person or of a class, handed out, backed up and deleted.
 """
 

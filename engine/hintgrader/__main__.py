@@ -94,6 +94,23 @@ def report(
 
 
 @app.command()
+def similar(
+    assignment: Assignment,
+    course: Folder = Path(),
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Page; by default grading/results/ASSIGNMENT-similarity.html."),
+    ] = None,
+) -> None:
+    """Write a page on answers that are more alike than strangers' are, for a person to read."""
+    from hintgrader.similarity.command import write_similarity
+
+    with report_errors(), private_files(course):
+        written = write_similarity(course, assignment, html)
+    Console().print(f"{written}", markup=False, soft_wrap=True)
+
+
+@app.command()
 def pack_feedback(
     assignment: Assignment,
     to: Annotated[
