@@ -94,6 +94,23 @@ def report(
 
 
 @app.command()
+def history(
+    assignment: Assignment,
+    student: Annotated[str, typer.Argument(help="The student's id.")],
+    note: Annotated[
+        str, typer.Option(help="Words to keep, such as why an appeal was granted.")
+    ] = "",
+    course: Folder = Path(),
+) -> None:
+    """Tell what a submission earned over the term, and what was said of it; keep a note."""
+    from hintgrader.report.history import tell_history
+
+    with report_errors(), private_files(course):
+        for line in tell_history(Course(course.resolve()), assignment, student, note):
+            Console().print(plain(line), markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
 def similar(
     assignment: Assignment,
     course: Folder = Path(),

@@ -20,6 +20,7 @@ from hintgrader.pipeline import run as judged
 from hintgrader.pipeline.grade import grade_submission
 from hintgrader.pipeline.tasks import Task
 from hintgrader.pipeline.warm_process import close_graders, grader_of
+from hintgrader.records.history import read_history
 from hintgrader.records.records import SubmissionRecord, write_record
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.testing.courses import hand_in, seed_of_no_other_course
@@ -83,6 +84,14 @@ def test_submission_is_graded_once(warm):
 def test_record_says_which_engine_gave_the_set_out_and_which_graded_it(warm):
     record = grade(warm)
     assert (record.released_by, record.engine) == (__version__, f"hintgrader {__version__}")
+
+
+def test_each_grading_that_gives_other_points_is_in_the_history(warm):
+    grade(warm)
+    before = read_history(path_of_record(warm, "solved"))
+    assert sum(before[-1].points.values()) == OF
+    grade(warm, force=True)
+    assert read_history(path_of_record(warm, "solved")) == before
 
 
 def test_no_confined_process_is_started_when_there_is_nothing_to_grade(warm, monkeypatch):

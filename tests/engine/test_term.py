@@ -131,6 +131,7 @@ def grade(term: Term) -> None:
     """Mary was late, and Alan was allowed to be."""
     assert "4 submissions" in term.type(f"hintgrader autograde {SET}")
     term.type(f"hintgrader report {SET}")
+    term.type(f"hintgrader similar {SET}")
     scores = term.scores()
     assert scores["alan"] > 10
     assert (scores["mary"], scores["grace"]) == (0, 0)
@@ -155,6 +156,8 @@ def hear_an_appeal(term: Term) -> None:
     assert term.scores()["grace"] == 1
     term.type(f"hintgrader autograde {SET} --force")
     assert term.scores()["grace"] == 1
+    said = term.type(f"hintgrader history {SET} grace --note=granted")
+    assert re.search(r"0 points.*granted.*by hand: .* 1, and the grader 0", said, re.S)
 
 
 def drop_a_part(term: Term) -> None:

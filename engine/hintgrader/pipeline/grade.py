@@ -27,6 +27,7 @@ from hintgrader.pipeline.run import run_notebook
 from hintgrader.pipeline.tasks import Task
 from hintgrader.pipeline.warm_process import Grader, grader_of
 from hintgrader.pipeline.write_gradebook import enter_nothing, enter_points
+from hintgrader.records.history import note_grading
 from hintgrader.records.records import SubmissionRecord, record_path, write_record
 from hintgrader.records.unfinished import unfinished
 
@@ -60,6 +61,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
             if counted:
                 if counted != earlier:
                     write_record(path, counted)
+                    note_grading(path, counted)
                 return counted
         with unfinished(path):
             try:
@@ -69,6 +71,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
             except Exception as error:  # at which something gives up that was handed in
                 record = without_marks(hand_in, error)
             write_record(path, record)
+        note_grading(path, record)
         return record
 
 

@@ -73,7 +73,7 @@ def files_of(course: Course, student: str) -> Iterator[Path]:
     for folder in sorted(course.results.glob("*/")):
         yield from (
             path
-            for suffix in (".json", ".begun", ".read", ".lock")
+            for suffix in (".json", ".begun", ".read", ".lock", ".history")
             if (path := folder / f"{student}{suffix}").is_file()
         )
 
