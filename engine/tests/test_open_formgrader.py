@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -18,8 +19,9 @@ from urllib.request import urlopen
 import pytest
 
 from hintgrader.nbgrader.course import Course
+from hintgrader.records.records import write_record
 from hintgrader.testing.commands import type_command
-from tests.gradebooks import SET, book, lay_out_graded
+from tests.gradebooks import SET, book, lay_out_graded, path_of, record
 
 # nbgrader makes what belongs to a submission before the submission itself is kept.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:Warning")
@@ -127,3 +129,25 @@ def test_restored_gradebook_is_the_one_that_an_open_formgrader_shows(
     assert shown() == [1.5]
     eve = next(one for one in ask(f"{formgrader}/students") if one["id"] == "eve")
     assert eve["score"] == 1.5
+
+
+STATES = {"unreadable": {"unreadable": True}, "cheated?": {"state": "cheated?"}}
+
+
+@pytest.mark.parametrize("state", [*STATES, "not graded", None])
+def test_state_of_a_submission_is_told_to_the_tables(
+    course: Path, formgrader: str, state: str | None
+) -> None:
+    about = STATES.get(state or "", {"state": state or "graded"})
+    write_record(path_of(course, "ada"), replace(record("ada", 0.0), **about))
+    found = {one["student"]: one for one in ask(f"{formgrader}/submissions/{SET}")}
+    assert (found["ada"]["state"], found["eve"]["state"]) == (state, None)
+
+
+def test_page_of_submissions_has_the_script_that_shows_the_states(formgrader: str) -> None:
+    for page in (f"manage_submissions/{SET}", f"gradebook/{SET}/{SET}"):
+        with urlopen(formgrader.replace("/api", f"/{page}"), timeout=20) as answer:
+            html = answer.read().decode()
+        before, script, _ = html.partition("with the states of `hintgrader`")
+        assert script
+        assert "submissions.js" in before  # nbgrader's own, which it builds on

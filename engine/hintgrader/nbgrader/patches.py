@@ -26,7 +26,10 @@ def mend_nbgrader() -> None:
     if is_server():
         from nbgrader.server_extensions.formgrader.base import BaseHandler
 
+        from hintgrader.nbgrader.formgrader_states import show_states
+
         BaseHandler.on_finish = let_go
+        show_states()
 
 
 def time_in(directory: CourseDirectory, folder: str) -> datetime | None:
