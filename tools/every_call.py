@@ -353,6 +353,10 @@ NO_TENSORS = {
     "leave", "pattern", "head_outputs", "AttentionBlock", "AttentionOnly", "weights_of_heads",
     "previous_token_score", "after_same_token", "induction_score", "loss_where", "silence",
     "freeze", "exchange_keys", "read_without", "by_hand",
+    # of linear attention, likewise
+    "elu_features", "taylor_features", "random_features", "retained", "all_pairs", "add_pair",
+    "correct_pair", "read", "one_by_one", "in_chunks", "linear_attention", "delta_values",
+    "delta_rule",
 }  # fmt: skip
 
 
