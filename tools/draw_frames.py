@@ -23,6 +23,7 @@ from attn_course.interactive.figure import InteractiveFigure, stored_figures
 from attn_course.interactive.frames import WIDTHS, place_of
 from attn_course.interactive.machine import attention_machine, name_of
 from attn_course.interactive.machine.states import STATES
+from attn_course.interactive.rotary import rotary_explorer
 from attn_course.interactive.writer import writer_explorer
 from tools.browser import FLAGS, chromium
 from tools.cells import as_text, put, read
@@ -51,9 +52,9 @@ TAKE = """root => {
 
 
 def figures() -> dict[str, InteractiveFigure]:
-    """The attention machine in each state, the writer, and the figures of the notebooks."""
+    """The attention machine in each state, figures of their own, and those of the notebooks."""
     found = {name_of(state): attention_machine(state) for state in STATES}
-    found["writer"] = writer_explorer()
+    found |= {figure.name: figure for figure in (writer_explorer(), rotary_explorer())}
     for path in notebooks():
         found |= {figure.name: figure for figure, _ in stored_figures(read(path))}
     return found

@@ -11,6 +11,7 @@ from attn_course.interactive.machine import attention_machine
 from attn_course.interactive.permutation import permutation_explorer
 from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
+from attn_course.interactive.rotary import rotary_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 from attn_course.interactive.scores import score_explorer
 from attn_course.interactive.sinusoids import sinusoid_explorer
@@ -29,6 +30,7 @@ __all__ = [
     "head_explorer",
     "induction_explorer",
     "permutation_explorer",
+    "rotary_explorer",
     "score_explorer",
     "sinusoid_explorer",
     "writer_explorer",

@@ -64,6 +64,12 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "remembering",
         *(f"retrieval/{part}" for part in ("lookups", "picture", "retrieval")),
     ),
+    "rotary": (
+        *MACHINE,
+        "machine/plane",
+        "machine/chart",
+        *(f"rotary/{p}" for p in ("turns", "rotary")),
+    ),
     "scaled-dot-product": ("scaled_dot_product/picture", "scaled_dot_product/scaled_dot_product"),
     "scores": (*TRANSLATES, "sentences", "weight_table", "scores/scores"),
     "sinusoids": ("layers", "sinusoids/sinusoids"),

@@ -104,7 +104,7 @@ def assert_first_state_is_computed_alike(figure: Locator) -> None:
     assert list(map(without_numbers, now)) == list(map(without_numbers, first))
 
 
-def assert_a_finger_hits(figure: Locator) -> None:
-    """All that can be taken is large enough."""
-    boxes = [one.bounding_box() for one in figure.locator(":is(button, .grip[role])").all()]
+def assert_a_finger_hits(figure: Locator, taken: str = ":is(button, .grip[role])") -> None:
+    """All that can be taken is large enough; of a point in the plane both sliders together are."""
+    boxes = [one.bounding_box() for one in figure.locator(taken).all()]
     assert min(min(box["width"], box["height"]) for box in boxes if box) >= 24, "too small"

@@ -1,9 +1,11 @@
 // The attention machine: one mechanism, drawn in one grammar, in a state for each chapter.
 //
 // A state is `model(state)`, `draw(pen, state, model, set)`, which returns a height, and
-// `say(state, model, step)`; `acts` holds what its buttons do, `grows` the lists that may. All that a reader can change are
+// `say(state, model, step)`; `acts` holds what its buttons do, `grows` the lists that may. An act gives
+// what it sets, or, as a generator, one thing after the other. All that a reader can change are
 // named controls of the form, lists of numbers in hidden ones, so a link carries them all.
 const PHASE = 0.045; // of a step, in a frame
+const TICK = 110; // milliseconds between two things that an act sets
 const MOST = 40; // numbers in a list
 
 const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
@@ -13,7 +15,8 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       kept = Object.fromEntries(first.map(([{ name }, value]) => [name, value]));
 
     const valueOf = ({ name, type, value }) => {
-      if (type !== "hidden") return data.stops?.[name]?.[value] ?? value;
+      if (type !== "hidden")
+        return data.stops?.[name]?.[value] ?? (type === "range" ? Number(value) : value);
       const numbers = value ? value.split("_").map(Number) : [];
       const first = kept[name].split("_").map(Number);
       // a link may hold anything
@@ -39,6 +42,7 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
     let state,
       found,
       frame,
+      ticking,
       phase = null;
     const pen = makePen(picture);
     // how much of a step is shown, from 0 to 1
@@ -47,11 +51,12 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       return t * t * (3 - 2 * t);
     };
     const paint = () => pen.frame(() => draw(pen, state, found, set, data));
+    const stepNow = () => Number(state.step ?? 0); // some figures have no steps
     const walk = () => {
-      const left = Number(state.step) - phase;
+      const left = stepNow() - phase;
       phase =
         calm.matches || Math.abs(left) < PHASE
-          ? Number(state.step)
+          ? stepNow()
           : phase + Math.sign(left) * Math.max(PHASE, 0.06 * Math.abs(left));
       paint();
       if (left) frame = requestAnimationFrame(walk);
@@ -60,7 +65,7 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       state = read();
       found = model(state, data);
       root.reading = { ...state, ...found };
-      phase ??= Number(state.step);
+      phase ??= stepNow();
       cancelAnimationFrame(frame);
       walk();
       for (const slider of form.querySelectorAll("input[type=range]")) {
@@ -68,11 +73,8 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
         slider.setAttribute("aria-valuetext", String(state[slider.name]));
       }
       for (const button of form.querySelectorAll("[data-by]"))
-        button.setAttribute(
-          "aria-disabled",
-          !stepOf(Number(state.step) + Number(button.dataset.by)),
-        );
-      tell(say(state, found, Number(state.step)));
+        button.setAttribute("aria-disabled", !stepOf(stepNow() + Number(button.dataset.by)));
+      tell(say(state, found, stepNow()));
     };
 
     const stepOf = (step) => form.querySelector(`[name=step][value="${step}"]`);
@@ -80,11 +82,25 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       const next = stepOf(Number(read().step) + by);
       if (next) change({ step: next.value });
     };
+    const perform = (act) => {
+      if (!act.next) return set(act);
+      const tick = () => {
+        const { value, done } = act.next();
+        if (done) return;
+        set(value);
+        if (calm.matches) tick();
+        else ticking = setTimeout(tick, TICK);
+      };
+      tick();
+    };
+    // a reader who takes something stops what goes on by itself
+    for (const taken of ["pointerdown", "keydown"])
+      root.addEventListener(taken, () => clearTimeout(ticking));
     form.addEventListener("input", show);
     form.addEventListener("click", ({ target }) => {
       const { by, act } = target.closest("button")?.dataset ?? {};
       if (by) go(Number(by));
-      if (act) set(acts[act](read()));
+      if (act) perform(acts[act](read(), data));
     });
     part("reset").addEventListener("click", () => {
       for (const [one, value, checked] of first) Object.assign(one, { value, checked });
