@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from playwright.sync_api import Browser, sync_playwright
 
+from attn_course.interactive.associative_memory import associative_memory_explorer
 from attn_course.interactive.figure import InteractiveFigure, stored_figures
 from attn_course.interactive.frames import WIDTHS, place_of
 from attn_course.interactive.machine import attention_machine, name_of
@@ -54,7 +55,8 @@ TAKE = """root => {
 def figures() -> dict[str, InteractiveFigure]:
     """The attention machine in each state, figures of their own, and those of the notebooks."""
     found = {name_of(state): attention_machine(state) for state in STATES}
-    found |= {figure.name: figure for figure in (writer_explorer(), rotary_explorer())}
+    own = (writer_explorer(), rotary_explorer(), associative_memory_explorer())
+    found |= {figure.name: figure for figure in own}
     for path in notebooks():
         found |= {figure.name: figure for figure, _ in stored_figures(read(path))}
     return found

@@ -1,6 +1,7 @@
 """Figures that a reader can change in the browser, without a kernel, a server or a network."""
 
 from attn_course.interactive.alignment import alignment_explorer
+from attn_course.interactive.associative_memory import associative_memory_explorer
 from attn_course.interactive.captioning import caption_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import fixed_vector_explorer
@@ -20,6 +21,7 @@ from attn_course.interactive.writer import writer_explorer
 __all__ = [
     "InteractiveFigure",
     "alignment_explorer",
+    "associative_memory_explorer",
     "attention_explorer",
     "attention_machine",
     "caption_explorer",

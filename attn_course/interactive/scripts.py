@@ -19,6 +19,10 @@ TABLE = ("layers", "weights", "weight_table")
 # The scripts of a figure that follow `figure.js`: shared ones, then its own; the last draws it.
 NEEDS: dict[str, tuple[str, ...]] = {
     "alignment": (*TRANSLATES, "sentences", "weight_table", "alignment/alignment"),
+    "associative-memory": (
+        *(*MACHINE, "machine/chart"),
+        *(f"associative_memory/{part}" for part in ("memory", "picture", "associative_memory")),
+    ),
     "captioning": (
         "layers",
         "weights",

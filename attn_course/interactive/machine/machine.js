@@ -1,12 +1,13 @@
 // The attention machine: one mechanism, drawn in one grammar, in a state for each chapter.
 //
 // A state is `model(state)`, `draw(pen, state, model, set)`, which returns a height, and
-// `say(state, model, step)`; `acts` holds what its buttons do, `grows` the lists that may. An act gives
-// what it sets, or, as a generator, one thing after the other. All that a reader can change are
-// named controls of the form, lists of numbers in hidden ones, so a link carries them all.
+// `say(state, model, step)`, each with the figure's data as one more argument; `grows` holds the lists
+// that may, and `acts` what its buttons do: an act gives what it sets, or, as a generator, one thing
+// after the other. All that a reader can change are named controls of the form, lists of numbers in
+// hidden ones, so a link carries them all.
 const PHASE = 0.045; // of a step, in a frame
 const TICK = 110; // milliseconds between two things that an act sets
-const MOST = 40; // numbers in a list
+const MOST = 48; // numbers in a list
 
 const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
   attnFigure(name, (root, data, tell, { form, picture, part, write, change }) => {
@@ -74,7 +75,7 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       }
       for (const button of form.querySelectorAll("[data-by]"))
         button.setAttribute("aria-disabled", !stepOf(stepNow() + Number(button.dataset.by)));
-      tell(say(state, found, stepNow()));
+      tell(say(state, found, stepNow(), data));
     };
 
     const stepOf = (step) => form.querySelector(`[name=step][value="${step}"]`);

@@ -1,0 +1,65 @@
+"""The figure of two memories: a state of fixed size that blurs, and rows that stay exact.
+
+The reader writes pairs, a name and its colour, and asks for a name. The numbers are those of
+`memory.py`, the pairs those of `pairs.py`.
+"""
+
+from attn_course.interactive.associative_memory.memory import DECAY, RULES, SHARP, SURE
+from attn_course.interactive.associative_memory.pairs import (
+    COLOURS,
+    NAMES,
+    WIDTHS,
+    favourites,
+    keys_and_codes,
+)
+from attn_course.interactive.controls import button, choice, hint, kept, option, slider
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.frames import WIDTHS as PICTURES
+from attn_course.interactive.markup import tag
+
+BEGUN, MOST = 6, 24  # rows that are written at first, and at most
+
+
+def associative_memory_explorer() -> InteractiveFigure:
+    """The memory of chapter 14, a matrix into which a reader writes pairs until it blurs.
+
+    Shown as the last expression of a cell, it works without a kernel, in JupyterLab, in the built
+    book and from the disk. The reader writes pairs one by one or all, asks for a name, gives it
+    another colour, and changes the rule by which the state is written, and its width.
+    """
+    keys, codes = keys_and_codes()
+    return InteractiveFigure(
+        name="associative-memory",
+        label="A state into which pairs are written, until it blurs",
+        controls=_controls(),
+        data={
+            "stops": {"d": list(WIDTHS)},
+            "width": PICTURES["wide"],
+            "names": list(NAMES),
+            "colours": list(COLOURS.items()),
+            "keys": keys.tolist(),
+            "codes": codes.tolist(),
+            "favourites": favourites().tolist(),
+            "most": MOST,
+            "decay": DECAY,
+            "sharp": SHARP,
+            "sure": SURE,
+        },
+    )
+
+
+def _controls() -> str:
+    told = hint("Write pairs: the state blurs. Click a name to ask.")
+    written = "_".join(f"{name}_{colour}" for name, colour in enumerate(favourites()[:BEGUN]))
+    acts = {
+        "one": "write one",
+        "all": "write all \u25b8",
+        "again": "another colour",
+    }
+    return (
+        tag("div", told + button("reset", "start again"), class_="attn-head")
+        + kept(rows=written, asked="0")
+        + "".join(tag("button", text, type="button", data_act=act) for act, text in acts.items())
+        + choice("rule", *(option("radio", "rule", one, one, one == RULES[0]) for one in RULES))
+        + slider("d", "key", 0, len(WIDTHS) - 1, WIDTHS.index(8), label="width d")
+    )

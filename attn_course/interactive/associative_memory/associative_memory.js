@@ -1,0 +1,53 @@
+// A reader writes pairs into a state of fixed size, and asks for them.
+const isFull = (rows, { most }) => rows.length >= 2 * most;
+const writeNext = (rows, { names, favourites, most }) => {
+  const next = names.findIndex((_, name) => pairsOf(rows).every(([other]) => other !== name));
+  return next < 0 || isFull(rows, { most }) ? rows : [...rows, next, favourites[next]];
+};
+
+attnMachine("associative-memory", {
+  grows: ["rows"],
+  model: memoryModel,
+  acts: {
+    one: ({ rows }, data) => ({ rows: writeNext(rows, data) }),
+    *all({ rows }, data) {
+      for (let more = writeNext(rows, data); more !== rows; more = writeNext(rows, data))
+        yield { rows: (rows = more) };
+    },
+    again(form, data) {
+      const { written, asked } = rowsOf(form, data),
+        [name] = written[asked],
+        [, colour] = written.findLast(([other]) => other === name);
+      if (written.length >= data.most) return {};
+      const rows = [...written.flat(), name, (colour + 1) % data.colours.length];
+      return { rows, asked: [written.length] };
+    },
+  },
+  draw(pen, form, model, set, data) {
+    const formula = formulaOf(form, data);
+    if (pen.narrow) {
+      const below = drawRows(pen, [0, 0, pen.width], model, set, data) + 6,
+        end = drawState(pen, [0, below, 124], model);
+      drawRecall(pen, [222, below, pen.width - 222, end - below - 12], model, data);
+      drawAnswer(pen, [0, end + 10, pen.width], model, data);
+      pen.text("formula", pen.width, end + 18, formula, "ink", { at: "end", bold: true });
+      return end + 72;
+    }
+    const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data),
+      end = drawState(pen, [0, 0, 188], model);
+    pen.text("formula", 0, end + 22, formula, "ink", { bold: true });
+    pen.text("cells", 0, end + 44, "filled: above 0, empty: below", "ink", { small: true });
+    drawAnswer(pen, [0, below + 26, 270], model, data);
+    drawRecall(pen, [290, below + 10, pen.width - 290, 96], model, data);
+    return below + 124;
+  },
+  say(_, { d, answer, history }, __, data) {
+    const { names, state, softmax } = history.at(-1),
+      { name, colour, shares } = answer,
+      told = `${data.names[name]}, written ${data.colours[colour][0]}`;
+    return (
+      `${names} names in ${d * d} numbers: the state recalls ${state}, softmax ${softmax}. ` +
+      `Asked for ${told}, the state says ${likeliest(shares[0], data)}.`
+    );
+  },
+});

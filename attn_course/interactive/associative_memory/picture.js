@@ -1,0 +1,203 @@
+// The state as a grid, the rows with what the state answers for each, and how many are recalled.
+const LINES = 12; // rows in a column
+const lineOf = ({ narrow }) => (narrow ? 19 : 21); // pixels
+
+// A square as large as its number: full above 0, empty below.
+const drawCell = (pen, id, [x, y], size, share, role) => {
+  const side = (size - 1.5) * Math.sqrt(Math.min(Math.abs(share), 1)),
+    box = [x + (size - side) / 2, y + (size - side) / 2, side, side];
+  pen.rect(id, box, role, { round: 1, ...(share < 0 && { line: 1 }) });
+};
+const drawStrip = (pen, id, [x, y], [right, down], size, vector, role) => {
+  const long = size * vector.length;
+  pen.rect(`${id}-strip`, [x, y, right ? long : size, down ? long : size], role, { opacity: 0.12 });
+  vector.forEach((one, i) => {
+    const at = [x + right * size * i, y + down * size * i];
+    drawCell(pen, `${id}${i}`, at, size, (one * Math.sqrt(vector.length)) / 2, role);
+  });
+};
+
+// The key above, what is read at the right, and beside it what was written.
+const drawState = (pen, [x, y, side], { d, state, key, value, answer }) => {
+  const size = side / d,
+    thin = Math.min(size, 16),
+    bold = { at: "middle", bold: true };
+  const sides = pen.narrow ? "" : `${d} \u00d7 ${d} = `;
+  pen.text("state", x, y + 8, `state: ${sides}${d * d} numbers`, "ink", { bold: true });
+  const [left, top] = [x + 20, y + 28 + thin];
+  pen.text("k", x + 8, y + 22 + thin / 2, "k", "key", bold);
+  pen.rect("key-strip", [left, y + 22, side, thin], "key", { opacity: 0.12 });
+  key.forEach((one, j) => {
+    const at = [left + size * j + (size - thin) / 2, y + 22];
+    drawCell(pen, `key${j}`, at, thin, (one * Math.sqrt(d)) / 2, "key");
+  });
+  pen.rect("grid", [left, top, side, side], "ink", { opacity: 0.06 });
+  state.forEach((row, i) =>
+    row.forEach((one, j) =>
+      drawCell(pen, `cell${i}-${j}`, [left + size * j, top + size * i], size, (one * d) / 4, "ink"),
+    ),
+  );
+  const columns = [
+    ["read", "S k", answer.read, "output"],
+    ["value", "v", value, "value"],
+  ];
+  columns.forEach(([id, name, vector, role], n) => {
+    const at = left + side + 10 + n * (thin + 16);
+    pen.text(`${id}-name`, at + thin / 2, y + 22 + thin / 2, name, role, bold);
+    pen.rect(`${id}-strip`, [at, top, thin, side], role, { opacity: 0.12 });
+    vector.forEach((one, i) => {
+      const place = [at, top + size * i + (size - thin) / 2];
+      drawCell(pen, `${id}${i}`, place, thin, (one * Math.sqrt(d)) / 2, role);
+    });
+  });
+  return top + side;
+};
+
+// The shares of the colours, one after the other.
+const drawShares = (pen, id, [x, y, width, height], shares, { colours }) => {
+  let from = x;
+  shares.forEach((share, i) => {
+    const box = { x: from, y, width: width * share, height };
+    pen.put(`${id}-${i}`, "rect", { ...box, fill: colours[i][1] });
+    from += width * share;
+  });
+  pen.rect(`${id}-frame`, [x, y, width, height], "ink", { line: 1, opacity: 0.5, round: 0 });
+};
+
+const likeliest = (shares, { colours }) => {
+  const most = Math.max(...shares);
+  return `${colours[shares.indexOf(most)][0]} ${percent(most)}`;
+};
+
+// What a rule does with a pair.
+const formulaOf = ({ rule }, { decay }) =>
+  ({
+    add: "S \u2190 S + v k\u1d40",
+    decay: `S \u2190 ${decay} S + v k\u1d40`,
+    delta: "S \u2190 S + (v \u2212 S k) k\u1d40",
+  })[rule];
+
+const drawAnswer = (pen, [x, y, width], { answer }, data) => {
+  const { name, colour, shares } = answer,
+    told = `${data.names[name]}, written ${data.colours[colour][0]}`;
+  pen.text("asked", x, y + 8, told, "ink", { bold: true });
+  ["state", "softmax"].forEach((memory, n) => {
+    const middle = y + 30 + 22 * n;
+    pen.text(`${memory}-says`, x, middle, memory, "ink", { small: true });
+    drawShares(pen, memory, [x + 54, middle - 7, width - 146, 14], shares[n], data);
+    pen.text(`${memory}-best`, x + width - 86, middle, likeliest(shares[n], data), "ink", {
+      small: true,
+    });
+  });
+};
+
+// A row for each pair; of a name that was written again the last one counts.
+const drawRow = (pen, i, [x, y, width], model, data) => {
+  const [name, colour] = model.written[i],
+    isLast = !model.written.slice(i + 1).some(([other]) => other === name),
+    { shares, right } = model.answers.find((one) => one.name === name),
+    weight = model.answer.weights[i],
+    line = lineOf(pen),
+    middle = y + line / 2,
+    opacity = isLast ? 1 : 0.4,
+    swatch = x + (pen.narrow ? 46 : 52);
+  if (weight > 0.01)
+    pen.rect(`weight${i}`, [x, y + 1, width, line - 2], "weight", { opacity: 0.4 * weight });
+  if (i === model.asked) pen.rect("here", [x, y + 1, width, line - 2], "query", { line: 2 });
+  pen.text(`name${i}`, x + 5, middle, data.names[name], "ink", {
+    bold: i === model.asked,
+    opacity,
+  });
+  const box = { x: swatch, y: middle - 6, width: 12, height: 12, rx: 3, opacity };
+  pen.put(`colour${i}`, "rect", { ...box, fill: data.colours[colour][1] });
+  if (!isLast) return;
+  drawShares(
+    pen,
+    `shares${i}`,
+    [swatch + 20, middle - 6, width - swatch + x - 42, 12],
+    shares[0],
+    data,
+  );
+  const sign = right[0] ? "\u2713" : "\u2717";
+  pen.text(`right${i}`, x + width - 11, middle, sign, "ink", { at: "middle", bold: !right[0] });
+};
+
+const drawRows = (pen, [x, y, width], model, set, data) => {
+  const { written, asked, answer, d } = model,
+    half = (width - 12) / 2,
+    line = lineOf(pen),
+    count = 2 * d * written.length,
+    [name, colour] = written[asked];
+  const title = `softmax: ${written.length} rows, ${count} numbers`;
+  pen.text("rows", x, y + 8, title, "ink", { bold: true });
+  const bars = pen.narrow ? "bars: the state" : "bars: the state's answers";
+  pen.text("bars", x + width, y + 8, bars, "ink", {
+    at: "end",
+    small: true,
+  });
+  const top = y + 22;
+  written.forEach((_, i) => {
+    const left = x + Math.floor(i / LINES) * (half + 12);
+    drawRow(pen, i, [left, top + (i % LINES) * line, half], model, data);
+  });
+  const said = `${data.names[name]}, ${data.colours[colour][0]}`,
+    right = answer.right[0] ? "right" : "wrong",
+    says = `${said}; the state says ${likeliest(answer.shares[0], data)}, ${right}`;
+  const column = Math.floor(asked / LINES);
+  putGrip(pen, "asked", [x + column * (half + 12) + 9, top + ((asked % LINES) + 0.5) * line], {
+    label: "name to ask for",
+    box: [x, top, width, LINES * line],
+    up: [asked + 1, 1, written.length, says],
+    step: line,
+    move: (px, py) => {
+      const on = clamp(Math.floor((px - x) / (half + 12)), 0, 1) * LINES;
+      set({ asked: [clamp(on + Math.floor((py - top) / line), 0, written.length - 1)] });
+    },
+  });
+  return top + LINES * line;
+};
+
+// How many names each memory recalls, by the number of rows; d is marked.
+const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
+  const across = scaleOf(0, most, x + 20, x + width),
+    up = scaleOf(0, most, y + height, y + 24);
+  pen.text("recall", x, y + 8, "names recalled", "ink", { bold: true });
+  for (const level of [0, 12, 24]) {
+    const line = [0, most].map((end) => [across(end), up(level)]);
+    pen.line(`level${level}`, line, "ink", { line: 1, opacity: level ? 0.12 : 0.5 });
+    const looks = { small: true, opacity: 0.75 };
+    pen.text(`level${level}-is`, x + 14, up(level), level, "ink", { ...looks, at: "end" });
+    const at = level === most ? "end" : "middle";
+    if (level) pen.text(`at${level}`, across(level), up(0) + 12, level, "ink", { ...looks, at });
+  }
+  const upright = [up(0), up(most)].map((end) => [across(d), end]);
+  pen.line("d", upright, "key", { line: 1.5, dash: "3 3" });
+  const names = [];
+  const curves = [
+    ["softmax", "weight", "5 3"],
+    ["state", "ink", undefined],
+  ];
+  for (const [memory, role, dash] of curves) {
+    const points = history.map((one, i) => [across(i + 1), up(one[memory])]);
+    pen.line(`${memory}-curve`, [[across(0), up(0)], ...points], role, { line: 2, dash });
+    pen.disc(`${memory}-now`, points.at(-1), 4, role);
+    names.push([memory, points.at(-1), role]);
+  }
+  pen.text("rows-axis", across(0) + 2, up(0) + 12, "rows", "ink", { small: true });
+  for (const [memory, [px, py], role] of names) {
+    const [above, below] = [py - 12, py + 13],
+      beside = memory === "softmax" ? above : below;
+    const places = [
+      [px - 4, beside, "end"],
+      [px + 8, py, "start"],
+      [px, above, "start"],
+    ];
+    const looks = { small: true, within: [x + 18, x + width] };
+    pen.name(`${memory}-name`, places, memory, role, looks);
+  }
+  const places = [up(most), up(most / 2)].flatMap((py) => [
+    [across(d) + 4, py + 5, "start"],
+    [across(d) - 4, py + 5, "end"],
+  ]);
+  pen.name("d-is", places, "d", "key", { small: true });
+};
