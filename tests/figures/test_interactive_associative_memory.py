@@ -15,12 +15,10 @@ from torch.testing import assert_close
 from attn_course.interactive import associative_memory_explorer
 from attn_course.interactive.associative_memory import BEGUN, MOST
 from attn_course.interactive.associative_memory.memory import (
-    DECAY,
     RULES,
     SHARP,
     look_up,
     shares,
-    write,
 )
 from attn_course.interactive.associative_memory.pairs import (
     COLOURS,
@@ -32,6 +30,7 @@ from attn_course.interactive.associative_memory.pairs import (
     unit,
 )
 from attn_course.interactive.figure import InteractiveFigure
+from attn_course.linear_attention import read
 from tests.book.test_pages import DESKTOP, PHONE
 from tests.figures.interactive_laws import IN_LOOKS, opened, reading
 from tests.figures.interactive_pages import assert_a_finger_hits, look, page_of, read_all
@@ -64,7 +63,7 @@ def states(many: int) -> list[dict[str, Any]]:
             (draw.randrange(len(NAMES)), draw.randrange(len(COLOURS)))
             for _ in range(1 + (7 * number) % MOST)
         ]
-        rule, width = RULES[number % 3], WIDTHS[number // 3 % 3]
+        rule, width = [*RULES][number % 3], WIDTHS[number // 3 % 3]
         forms.append(form_of(rows, width, rule, draw.randrange(len(rows))))
     return forms
 
@@ -79,11 +78,11 @@ class Memory:
                           zip((keys, codes), zip(*rows, strict=True), strict=True))  # fmt: skip
         self.state = torch.zeros(width, width, dtype=torch.float64)
         for key, value in zip(*self.rows, strict=True):
-            self.state = write(self.state, key, value, rule)
+            self.state = RULES[rule](self.state, key, value)
 
     def reads(self, name: int) -> tuple[Tensor, Tensor]:
         """Read what the state and what softmax attention give for a name."""
-        return self.state @ self.keys[name], look_up(self.keys[name], *self.rows)
+        return read(self.state, self.keys[name]), look_up(self.keys[name], *self.rows)
 
     def recalled(self) -> list[int]:
         """Count the names whose last colour has more than any other, by both memories."""
@@ -111,37 +110,12 @@ def test_script_remembers_as_the_package(figure: Locator) -> None:
         for one in got["answers"]:
             reads = memory.reads(one["name"])
             assert_close(wide(one["read"]), reads[0], **EXACT)
-            for found, read in zip(one["shares"], reads, strict=True):
-                assert_close(wide(found), shares(read, memory.codes), **EXACT)
+            for found, given in zip(one["shares"], reads, strict=True):
+                assert_close(wide(found), shares(given, memory.codes), **EXACT)
         for count, past in enumerate(got["history"], start=1):
             wanted = Memory(rows[:count], got["d"], form["rule"])
             assert past["names"] == len(wanted.last)
             assert [past["state"], past["softmax"]] == wanted.recalled()
-
-
-def test_rules_are_the_sums_that_they_stand_for() -> None:
-    keys, codes = (unit(vectors[:, :8]) for vectors in keys_and_codes())
-    values = codes[favourites()]
-    state = {rule: torch.zeros(8, 8, dtype=torch.float64) for rule in RULES}
-    for key, value in zip(keys, values, strict=True):
-        state = {rule: write(state[rule], key, value, rule) for rule in RULES}
-    fading = DECAY ** torch.arange(len(keys) - 1, -1, -1, dtype=torch.float64)
-    assert_close(state["add"], values.mT @ keys, **EXACT)
-    assert_close(state["decay"], (values * fading[:, None]).mT @ keys, **EXACT)
-    assert_close(state["delta"] @ keys[-1], values[-1], **EXACT)
-    assert (state["add"] @ keys[-1] - values[-1]).norm() > 0.1
-    with pytest.raises(ValueError, match="there is no rule 'gate'; there are add, decay, delta"):
-        write(state["add"], keys[0], values[0], "gate")
-
-
-def test_orthogonal_keys_are_recalled_by_every_rule_without_decay() -> None:
-    keys = torch.linalg.qr(torch.randn(8, 8, dtype=torch.float64))[0]
-    values = torch.randn(8, 8, dtype=torch.float64)
-    for rule in ("add", "delta"):
-        state = torch.zeros(8, 8, dtype=torch.float64)
-        for key, value in zip(keys, values, strict=True):
-            state = write(state, key, value, rule)
-        assert_close(keys @ state.mT, values, **EXACT)
 
 
 @cache
@@ -152,10 +126,9 @@ def recalled_by_draw(width: int, rule: str, draws: int = 300) -> Tensor:
     colours = torch.stack([favourites(seed) for seed in range(draws)])
     state, counts = torch.zeros(draws, width, width, dtype=torch.float64), []
     for i in range(len(NAMES)):
-        key, value = keys[:, i, :, None], codes[torch.arange(draws), colours[:, i], :, None]
-        before = {"add": state, "decay": DECAY * state, "delta": state - state @ key @ key.mT}
-        state = before[rule] + value @ key.mT
-        best = (keys[:, : i + 1] @ state.mT @ codes.mT).argmax(-1)
+        key, value = keys[:, i], codes[torch.arange(draws), colours[:, i]]
+        state = RULES[rule](state, key, value)
+        best = (keys[:, : i + 1] @ state @ codes.mT).argmax(-1)
         counts.append((best == colours[:, : i + 1]).sum(-1))
     return torch.stack(counts, dim=-1)
 

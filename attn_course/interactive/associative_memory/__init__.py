@@ -60,6 +60,6 @@ def _controls() -> str:
         tag("div", told + button("reset", "start again"), class_="attn-head")
         + kept(rows=written, asked="0")
         + "".join(tag("button", text, type="button", data_act=act) for act, text in acts.items())
-        + choice("rule", *(option("radio", "rule", one, one, one == RULES[0]) for one in RULES))
+        + choice("rule", *(option("radio", "rule", one, one, one == "add") for one in RULES))
         + slider("d", "key", 0, len(WIDTHS) - 1, WIDTHS.index(8), label="width d")
     )

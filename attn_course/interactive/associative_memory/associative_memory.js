@@ -27,19 +27,18 @@ attnMachine("associative-memory", {
     const formula = formulaOf(form, data);
     if (pen.narrow) {
       const below = drawRows(pen, [0, 0, pen.width], model, set, data) + 6,
-        end = drawState(pen, [0, below, 124], model);
-      drawRecall(pen, [222, below, pen.width - 222, end - below - 12], model, data);
-      drawAnswer(pen, [0, end + 10, pen.width], model, data);
-      pen.text("formula", pen.width, end + 18, formula, "ink", { at: "end", bold: true });
-      return end + 72;
+        end = drawState(pen, [0, below, 112], model);
+      drawRecall(pen, [188, below, pen.width - 188, end - below - 12], model, data);
+      drawAnswer(pen, [0, end + 8, pen.width], model, data);
+      pen.text("formula", pen.width, end + 16, formula, "ink", { at: "end", bold: true });
+      return end + 70;
     }
     const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data),
-      end = drawState(pen, [0, 0, 188], model);
+      end = drawState(pen, [0, 0, 200], model);
     pen.text("formula", 0, end + 22, formula, "ink", { bold: true });
-    pen.text("cells", 0, end + 44, "filled: above 0, empty: below", "ink", { small: true });
-    drawAnswer(pen, [0, below + 26, 270], model, data);
-    drawRecall(pen, [290, below + 10, pen.width - 290, 96], model, data);
-    return below + 124;
+    drawAnswer(pen, [0, end + 42, 270], model, data);
+    drawRecall(pen, [290, below + 10, pen.width - 290, 100], model, data);
+    return below + 128;
   },
   say(_, { d, answer, history }, __, data) {
     const { names, state, softmax } = history.at(-1),

@@ -4,11 +4,11 @@ const unit = (vector) => {
   return vector.map((one) => one / long);
 };
 
-// The state after one more pair; `decay` weakens it first, `delta` erases what it gives for the key.
+// The state after one more pair; `decay` weakens it first, `delta` writes what is missing alone.
 const writePair = (state, key, value, rule, { decay }) => {
-  const erased = rule === "delta" ? times(state, key) : value.map(() => 0),
+  const told = rule === "delta" ? blend(key, state) : value.map(() => 0),
     kept = rule === "decay" ? decay : 1;
-  return state.map((row, i) => row.map((one, j) => kept * one + (value[i] - erased[i]) * key[j]));
+  return state.map((row, i) => row.map((one, j) => kept * one + key[i] * (value[j] - told[j])));
 };
 const lookUp = (query, keys, values, { sharp }) =>
   attend(
@@ -40,7 +40,7 @@ const recall = (state, written, { keys, codes }, data) => {
     [rowKeys, rowValues] = [written.map(([name]) => keys[name]), written.map(([, c]) => codes[c])];
   return [...last].map(([name, colour]) => {
     const found = lookUp(keys[name], rowKeys, rowValues, data),
-      reads = [times(state, keys[name]), found.output],
+      reads = [blend(keys[name], state), found.output],
       shares = reads.map((read) => sharesOf(read, codes, data)),
       right = shares.map((one) => isRecalled(one, colour));
     return { name, colour, read: reads[0], weights: found.weights, shares, right };

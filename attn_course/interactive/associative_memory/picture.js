@@ -8,49 +8,45 @@ const drawCell = (pen, id, [x, y], size, share, role) => {
     box = [x + (size - side) / 2, y + (size - side) / 2, side, side];
   pen.rect(id, box, role, { round: 1, ...(share < 0 && { line: 1 }) });
 };
-const drawStrip = (pen, id, [x, y], [right, down], size, vector, role) => {
+
+// The numbers of a vector beside the cells that they belong to: down, or across.
+const drawStrip = (pen, id, [x, y], [size, thin], vector, role, isDown) => {
   const long = size * vector.length;
-  pen.rect(`${id}-strip`, [x, y, right ? long : size, down ? long : size], role, { opacity: 0.12 });
+  pen.rect(`${id}-strip`, [x, y, isDown ? thin : long, isDown ? long : thin], role, {
+    opacity: 0.12,
+  });
   vector.forEach((one, i) => {
-    const at = [x + right * size * i, y + down * size * i];
-    drawCell(pen, `${id}${i}`, at, size, (one * Math.sqrt(vector.length)) / 2, role);
+    const along = size * i + (size - thin) / 2,
+      at = isDown ? [x, y + along] : [x + along, y];
+    drawCell(pen, `${id}${i}`, at, thin, (one * Math.sqrt(vector.length)) / 2, role);
   });
 };
 
-// The key above, what is read at the right, and beside it what was written.
+// The key at the left, what it reads below, and under that what was written.
 const drawState = (pen, [x, y, side], { d, state, key, value, answer }) => {
   const size = side / d,
     thin = Math.min(size, 16),
-    bold = { at: "middle", bold: true };
-  const sides = pen.narrow ? "" : `${d} \u00d7 ${d} = `;
+    sides = pen.narrow ? "" : `${d} \u00d7 ${d} = `,
+    [left, top] = [x + 40, y + 40];
   pen.text("state", x, y + 8, `state: ${sides}${d * d} numbers`, "ink", { bold: true });
-  const [left, top] = [x + 20, y + 28 + thin];
-  pen.text("k", x + 8, y + 22 + thin / 2, "k", "key", bold);
-  pen.rect("key-strip", [left, y + 22, side, thin], "key", { opacity: 0.12 });
-  key.forEach((one, j) => {
-    const at = [left + size * j + (size - thin) / 2, y + 22];
-    drawCell(pen, `key${j}`, at, thin, (one * Math.sqrt(d)) / 2, "key");
-  });
+  pen.text("k", left - 4 - thin / 2, y + 30, "k", "key", { at: "middle", bold: true });
+  drawStrip(pen, "key", [left - 4 - thin, top], [size, thin], key, "key", true);
   pen.rect("grid", [left, top, side, side], "ink", { opacity: 0.06 });
   state.forEach((row, i) =>
     row.forEach((one, j) =>
       drawCell(pen, `cell${i}-${j}`, [left + size * j, top + size * i], size, (one * d) / 4, "ink"),
     ),
   );
-  const columns = [
-    ["read", "S k", answer.read, "output"],
+  const rows = [
+    ["read", "S\u1d40k", answer.read, "output"],
     ["value", "v", value, "value"],
   ];
-  columns.forEach(([id, name, vector, role], n) => {
-    const at = left + side + 10 + n * (thin + 16);
-    pen.text(`${id}-name`, at + thin / 2, y + 22 + thin / 2, name, role, bold);
-    pen.rect(`${id}-strip`, [at, top, thin, side], role, { opacity: 0.12 });
-    vector.forEach((one, i) => {
-      const place = [at, top + size * i + (size - thin) / 2];
-      drawCell(pen, `${id}${i}`, place, thin, (one * Math.sqrt(d)) / 2, role);
-    });
+  rows.forEach(([id, name, vector, role], n) => {
+    const at = top + side + 6 + 20 * n;
+    pen.text(`${id}-name`, left - 6, at + thin / 2, name, role, { at: "end", bold: true });
+    drawStrip(pen, id, [left, at], [size, thin], vector, role, false);
   });
-  return top + side;
+  return top + side + 26 + thin;
 };
 
 // The shares of the colours, one after the other.
@@ -72,9 +68,9 @@ const likeliest = (shares, { colours }) => {
 // What a rule does with a pair.
 const formulaOf = ({ rule }, { decay }) =>
   ({
-    add: "S \u2190 S + v k\u1d40",
-    decay: `S \u2190 ${decay} S + v k\u1d40`,
-    delta: "S \u2190 S + (v \u2212 S k) k\u1d40",
+    add: "S \u2190 S + k v\u1d40",
+    decay: `S \u2190 ${decay} S + k v\u1d40`,
+    delta: "S \u2190 S + k (v \u2212 S\u1d40k)\u1d40",
   })[rule];
 
 const drawAnswer = (pen, [x, y, width], { answer }, data) => {
