@@ -21,7 +21,10 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "alignment": (*TRANSLATES, "sentences", "weight_table", "alignment/alignment"),
     "associative-memory": (
         *(*MACHINE, "machine/chart"),
-        *(f"associative_memory/{part}" for part in ("memory", "picture", "associative_memory")),
+        *(
+            f"associative_memory/{part}"
+            for part in ("memory", "rows", "picture", "associative_memory")
+        ),
     ),
     "captioning": (
         "layers",

@@ -1,0 +1,99 @@
+// The rows that softmax keeps: what was written, and beside it what the state answers.
+const LINES = 12; // rows in a column
+const lineOf = ({ narrow }) => (narrow ? 19 : 21); // pixels
+
+// The shares of the colours, one after the other.
+const drawShares = (pen, id, [x, y, width, height], shares, { colours }) => {
+  let from = x;
+  shares.forEach((share, i) => {
+    const box = { x: from, y, width: width * share, height };
+    pen.put(`${id}-${i}`, "rect", { ...box, fill: colours[i][1] });
+    from += width * share;
+  });
+  pen.rect(`${id}-frame`, [x, y, width, height], "ink", { line: 1, opacity: 0.5, round: 0 });
+};
+
+const likeliest = (shares, { colours }) => {
+  const most = Math.max(...shares);
+  return `${colours[shares.indexOf(most)][0]} ${percent(most)}`;
+};
+
+const drawAnswer = (pen, [x, y, width], { answer }, data) => {
+  const { name, colour, shares } = answer,
+    told = `${data.names[name]}, written ${data.colours[colour][0]}`;
+  pen.text("asked", x, y + 8, told, "ink", { bold: true });
+  ["state", "softmax"].forEach((memory, n) => {
+    const middle = y + 30 + 22 * n;
+    pen.text(`${memory}-says`, x, middle, memory, "ink", { small: true });
+    drawShares(pen, memory, [x + 54, middle - 7, width - 146, 14], shares[n], data);
+    pen.text(`${memory}-best`, x + width - 86, middle, likeliest(shares[n], data), "ink", {
+      small: true,
+    });
+  });
+};
+
+// A row for each pair; of a name that was written again the last one counts.
+const drawRow = (pen, i, [x, y, width], model, data) => {
+  const [name, colour] = model.written[i],
+    isLast = !model.written.slice(i + 1).some(([other]) => other === name),
+    { shares, right } = model.answers.find((one) => one.name === name),
+    weight = model.answer.weights[i],
+    line = lineOf(pen),
+    middle = y + line / 2,
+    opacity = isLast ? 1 : 0.4,
+    swatch = x + (pen.narrow ? 46 : 52);
+  if (weight > 0.01)
+    pen.rect(`weight${i}`, [x, y + 1, width, line - 2], "weight", { opacity: 0.4 * weight });
+  if (i === model.asked) pen.rect("here", [x, y + 1, width, line - 2], "query", { line: 2 });
+  pen.text(`name${i}`, x + 5, middle, data.names[name], "ink", {
+    bold: i === model.asked,
+    opacity,
+  });
+  const box = { x: swatch, y: middle - 6, width: 12, height: 12, rx: 3, opacity };
+  pen.put(`colour${i}`, "rect", { ...box, fill: data.colours[colour][1] });
+  if (!isLast) return;
+  drawShares(
+    pen,
+    `shares${i}`,
+    [swatch + 20, middle - 6, width - swatch + x - 42, 12],
+    shares[0],
+    data,
+  );
+  const sign = right[0] ? "\u2713" : "\u2717";
+  pen.text(`right${i}`, x + width - 11, middle, sign, "ink", { at: "middle", bold: !right[0] });
+};
+
+const drawRows = (pen, [x, y, width], model, set, data) => {
+  const { written, asked, answer, d } = model,
+    half = (width - 12) / 2,
+    line = lineOf(pen),
+    count = 2 * d * written.length,
+    [name, colour] = written[asked];
+  const title = `softmax: ${written.length} rows, ${count} numbers`;
+  pen.text("rows", x, y + 8, title, "ink", { bold: true });
+  const bars = pen.narrow ? "bars: the state" : "bars: the state's answers";
+  pen.text("bars", x + width, y + 8, bars, "ink", {
+    at: "end",
+    small: true,
+  });
+  const top = y + 22;
+  written.forEach((_, i) => {
+    const left = x + Math.floor(i / LINES) * (half + 12);
+    drawRow(pen, i, [left, top + (i % LINES) * line, half], model, data);
+  });
+  const said = `${data.names[name]}, ${data.colours[colour][0]}`,
+    right = answer.right[0] ? "right" : "wrong",
+    says = `${said}; the state says ${likeliest(answer.shares[0], data)}, ${right}`;
+  const column = Math.floor(asked / LINES);
+  putGrip(pen, "asked", [x + column * (half + 12) + 9, top + ((asked % LINES) + 0.5) * line], {
+    label: "name to ask for",
+    box: [x, top, width, LINES * line],
+    up: [asked + 1, 1, written.length, says],
+    step: line,
+    move: (px, py) => {
+      const on = clamp(Math.floor((px - x) / (half + 12)), 0, 1) * LINES;
+      set({ asked: [clamp(on + Math.floor((py - top) / line), 0, written.length - 1)] });
+    },
+  });
+  return top + LINES * line;
+};
