@@ -90,7 +90,7 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
       [px + 8, py, "start"],
       [px, above, "start"],
     ];
-    const looks = { small: true, within: [x + 18, x + width] };
+    const looks = { small: true, halo: true, within: [x + 18, x + width] };
     pen.name(`${memory}-name`, places, memory, role, looks);
   }
   const places = [up(most), up(most / 2)].flatMap((py) => [
