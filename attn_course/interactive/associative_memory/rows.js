@@ -40,7 +40,7 @@ const drawRow = (pen, i, [x, y, width], model, data) => {
     weight = model.answer.weights[i],
     line = lineOf(pen),
     middle = y + line / 2,
-    opacity = isLast ? 1 : 0.4,
+    opacity = isLast ? 1 : 0.55,
     swatch = x + (pen.narrow ? 46 : 52);
   if (weight > 0.01)
     pen.rect(`weight${i}`, [x, y + 1, width, line - 2], "weight", { opacity: 0.4 * weight });
