@@ -10,18 +10,25 @@ What is left out:
   frequency has a sine and a cosine, and there is no agreement on which of the two goes missing.
 """
 
+from collections.abc import Callable
+
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attn_course.layer.fast_attention import unchecked_fast_attention
 from attn_course.layer.head_masks import mask_for_heads
 from attn_course.layer.key_value_cache import KeyValueCache
-from attn_course.layer.parts import AttentionInputs, PositionBias
+from attn_course.layer.parts import AttentionInputs, PositionBias, softmax_beside
+from attn_course.layer.rules import and_rules
 from attn_course.layer.torch_layer import copy_weights, make_torch_layer, options_of
-from attn_course.retrieval import dot_scores, masked_softmax
-from attn_course.scaled_dot_product import causal, causal_mask, combine
+from attn_course.retrieval import dot_scores
+from attn_course.scaled_dot_product import Rule, Score, causal, scaled_dot_scores
 from attn_course.shapes import checked, known_finite
+
+#: Turns vectors by their positions: a function of the heads, (*batch, length, d_head), and of the
+#: positions, (*#batch, length), that returns the turned heads.
+Rotary = Callable[[Tensor, Tensor], Tensor]
 
 
 @checked
@@ -62,19 +69,29 @@ class MultiHeadAttention(nn.Module):
         d_key: Width of the tokens from which keys are made; the width of a query token if None.
         d_value: Width of the tokens from which values are made; `d_key` if None.
         d_head: Width of a head, if it is not `d_model / num_heads`.
+        d_head_value: Width of a head's values, if it is not `d_head`.
         d_output: Width of the output, if it is not `d_model`.
         bias: If True, the projections add a constant.
         output_bias: If True, the last projection adds one; `bias` if None.
+        qk_norm: Makes the module that normalizes the queries of each head, and another for its
+            keys, given `d_head`: `nn.RMSNorm`, for example.
+        rotary: Turns queries and keys by their positions before they are compared.
+        score: Compares queries and keys, such as those in `attn_course.layer.scores`.
         scale: Factor of the dot products; `1 / sqrt(d_head)` if None.
         position_bias: Added to the scores: a function of the positions of queries and keys, such
             as those in `attn_course.layer.position_bias`.
+        rule: Which key a query may attend to at all, such as `window(64)`, by their positions. The
+            queries are the last positions.
+        sinks: If True, each head learns a score that belongs to no key and takes its share of the
+            softmax, so that the weights sum to less than 1.
         dropout: Share of the weights that are set to 0 in training.
 
     Raises:
         ValueError: `d_model` is not divisible by `num_heads`, or `num_heads` not by
             `num_kv_heads`, or a width or the dropout makes no sense.
 
-    Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 (grouped queries).
+    Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 (grouped queries); Henry et al.
+    2020 (normalized queries and keys); Su et al. 2024 (rotary positions); OpenAI 2025 (sinks).
     """
 
     def __init__(
@@ -87,11 +104,17 @@ class MultiHeadAttention(nn.Module):
         d_key: int | None = None,
         d_value: int | None = None,
         d_head: int | None = None,
+        d_head_value: int | None = None,
         d_output: int | None = None,
         bias: bool = True,
         output_bias: bool | None = None,
+        qk_norm: Callable[[int], nn.Module] | None = None,
+        rotary: Rotary | None = None,
+        score: Score = scaled_dot_scores,
         scale: float | None = None,
         position_bias: PositionBias | None = None,
+        rule: Rule | None = None,
+        sinks: bool = False,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -102,22 +125,30 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"{num_heads=} is not divisible by {num_kv_heads=}")
         if not 0 <= dropout <= 1:
             raise ValueError(f"{dropout=} must be a share from 0 to 1")
+        if scale is not None and score is not scaled_dot_scores:
+            raise ValueError(f"{scale=} is for scaled_dot_scores; let the score itself scale")
         d_head = d_model // num_heads if d_head is None else d_head
+        d_head_value = d_head if d_head_value is None else d_head_value
         d_query = d_model if d_query is None else d_query
         d_output = d_model if d_output is None else d_output
         d_key = d_query if d_key is None else d_key
         d_value = d_key if d_value is None else d_value
-        if min(d_head, d_query, d_key, d_value, d_output) < 1:
+        if min(d_head, d_head_value, d_query, d_key, d_value, d_output) < 1:
             raise ValueError(
-                f"{d_head=}, {d_query=}, {d_key=}, {d_value=} and {d_output=} must be positive"
+                f"{d_head=}, {d_head_value=}, {d_query=}, {d_key=}, {d_value=} and {d_output=} "
+                "must be positive"
             )
         self.num_heads, self.num_kv_heads, self.dropout = num_heads, num_kv_heads, dropout
-        self.scale, self.position_bias = scale, position_bias
+        self.rotary, self.rule, self.position_bias = rotary, rule, position_bias
+        self.score, self.scale = score, scale
         self.project_query = nn.Linear(d_query, num_heads * d_head, bias=bias)
         self.project_key = nn.Linear(d_key, num_kv_heads * d_head, bias=bias)
-        self.project_value = nn.Linear(d_value, num_kv_heads * d_head, bias=bias)
+        self.project_value = nn.Linear(d_value, num_kv_heads * d_head_value, bias=bias)
         output_bias = bias if output_bias is None else output_bias
-        self.project_output = nn.Linear(num_heads * d_head, d_output, bias=output_bias)
+        self.project_output = nn.Linear(num_heads * d_head_value, d_output, bias=output_bias)
+        self.norm_query = nn.Identity() if qk_norm is None else qk_norm(d_head)
+        self.norm_key = nn.Identity() if qk_norm is None else qk_norm(d_head)
+        self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
 
     @checked(nan_propagates=True)
     def forward(
@@ -128,6 +159,7 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "*#heads #query_len #key_len"] | None = None,
         *,
         key_mask: Bool[Tensor, "*#batch key_len"] | None = None,
+        position: Int[Tensor, "*#batch key_len"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "*batch query_len d_output"]:
         """The outputs of all heads, joined by the output projection.
@@ -139,34 +171,40 @@ class MultiHeadAttention(nn.Module):
             mask: True where the query may attend, `(*batch, query_len, key_len)` for all heads, or
                 `(*batch, num_heads, query_len, key_len)` for each.
             key_mask: True at the keys that any query may attend to, False at padding.
+            position: The positions of the keys, by which a layer with `rotary` turns them; from 0
+                if None. The queries have the last of them.
             is_causal: If True, a query may not attend to later positions.
 
         Raises:
-            ValueError: A shape does not fit, or a mask of two axes could be one for padding.
+            ValueError: A shape does not fit, a mask of two axes could be one for padding, or there
+                are positions, but nothing turns by them.
         """
-        heads = split_heads(self.project_query(query), self.num_heads)
-        keys, values = self._keys_and_values(query, key, value)
+        heads = self._queries(query, key, position)
+        keys, values = self._keys_and_values(query, key, value, position)
         mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
         return self._attend(heads, keys, values, mask, is_causal)
 
     @checked
     def keys_and_values(
-        self, tokens: Float[Tensor, "*batch key_len d_key"]
+        self,
+        tokens: Float[Tensor, "*batch key_len d_key"],
+        position: Int[Tensor, "*#batch key_len"] | None = None,
     ) -> tuple[
         Float[Tensor, "*batch num_kv_heads key_len d_head"],
-        Float[Tensor, "*batch num_kv_heads key_len d_head"],
+        Float[Tensor, "*batch num_kv_heads key_len d_head_value"],
     ]:
         """The keys and the values of tokens, split by head, so that `attend` can use them again."""
-        return self._keys_and_values(tokens)
+        return self._keys_and_values(tokens, position=position)
 
     @checked(nan_propagates=True)
     def attend(
         self,
         query: Float[Tensor, "*batch query_len d_query"],
         keys: Float[Tensor, "*batch num_kv_heads key_len d_head"],
-        values: Float[Tensor, "*batch num_kv_heads key_len d_head"],
+        values: Float[Tensor, "*batch num_kv_heads key_len d_head_value"],
         mask: Bool[Tensor, "*#heads #query_len #key_len"] | None = None,
         *,
+        position: Int[Tensor, "*#batch key_len"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "*batch query_len d_output"]:
         """`forward`, where keys and values have been made before; the queries are the last tokens.
@@ -174,7 +212,7 @@ class MultiHeadAttention(nn.Module):
         Raises:
             ValueError: A shape does not fit, or a mask of two axes could be one for padding.
         """
-        heads = split_heads(self.project_query(query), self.num_heads)
+        heads = self._queries(query, keys, position)
         mask = mask_for_heads(mask, None, heads, keys.shape[-2])
         return self._attend(heads, keys, values, mask, is_causal)
 
@@ -186,13 +224,14 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "*#heads #query_len #key_len"] | None = None,
         *,
         key_mask: Bool[Tensor, "*#batch key_len"] | None = None,
+        position: Int[Tensor, "*#batch key_len"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "*batch num_heads query_len key_len"]:
         """The weights of each head, which `forward` uses but never holds all at once."""
-        heads = split_heads(self.project_query(query), self.num_heads)
-        keys = split_heads(self.project_key(query if key is None else key), self.num_kv_heads)
+        heads = self._queries(query, key, position)
+        keys = self._keys(query if key is None else key, position)
         mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
-        return self._weights(heads, keys, mask, is_causal)
+        return self._weights(self._inputs(heads, keys, keys, mask, is_causal))
 
     @checked
     def with_weights(
@@ -203,17 +242,19 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "*#heads #query_len #key_len"] | None = None,
         *,
         key_mask: Bool[Tensor, "*#batch key_len"] | None = None,
+        position: Int[Tensor, "*#batch key_len"] | None = None,
         is_causal: bool = False,
     ) -> tuple[
         Float[Tensor, "*batch query_len d_output"],
         Float[Tensor, "*batch num_heads query_len key_len"],
     ]:
         """Output and weights in one pass: what `forward` and `weights` return, without dropout."""
-        heads = split_heads(self.project_query(query), self.num_heads)
-        keys, values = self._keys_and_values(query, key, value)
+        heads = self._queries(query, key, position)
+        keys, values = self._keys_and_values(query, key, value, position)
         mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
-        weights = self._weights(heads, keys, mask, is_causal)
-        return self.project_output(merge_heads(weights @ self._share(values))), weights
+        inputs = self._inputs(heads, keys, values, mask, is_causal).for_all_heads()
+        weights = self._weights(inputs)
+        return self.project_output(merge_heads(weights @ inputs.value)), weights
 
     @checked(nan_propagates=True)
     def step(
@@ -224,60 +265,95 @@ class MultiHeadAttention(nn.Module):
         The steps together give the same result as `forward` on all tokens with `is_causal`. The
         new keys and values are added to the cache.
         """
-        heads = split_heads(self.project_query(tokens), self.num_heads)
-        so_far = cache.append(*self._keys_and_values(tokens))
+        new_len = tokens.shape[-2]
+        position = None if self.rotary is None else cache.positions(new_len, tokens.device)
+        heads = self._queries(tokens, None, position)
+        so_far = cache.append(*self._keys_and_values(tokens, position=position))
         mask = mask_for_heads(None, cache.allowed(), heads, cache.length)
-        return self._attend(heads, *so_far, mask, is_causal=tokens.shape[-2] > 1)
+        return self._attend(heads, *so_far, mask, is_causal=new_len > 1)
+
+    def _queries(self, tokens: Tensor, key: Tensor | None, position: Tensor | None) -> Tensor:
+        heads = self.norm_query(split_heads(self.project_query(tokens), self.num_heads))
+        return self._turned(heads, (tokens if key is None else key).shape[-2], position)
+
+    def _keys(self, tokens: Tensor, position: Tensor | None) -> Tensor:
+        heads = self.norm_key(split_heads(self.project_key(tokens), self.num_kv_heads))
+        return self._turned(heads, heads.shape[-2], position)
 
     def _keys_and_values(
-        self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        position: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         key = query if key is None else key
         value = key if value is None else value
-        keys = split_heads(self.project_key(key), self.num_kv_heads)
+        keys = self._keys(key, position)
         return keys, split_heads(self.project_value(value), self.num_kv_heads)
 
-    def _attend(
+    def _turned(self, heads: Tensor, key_len: int, position: Tensor | None) -> Tensor:
+        """The heads, turned by the last of the positions of `key_len` keys."""
+        if self.rotary is None:
+            if position is not None:
+                raise ValueError(f"positions of shape {tuple(position.shape)} turn nothing here")
+            return heads
+        start = key_len - heads.shape[-2]
+        if position is None:
+            return self.rotary(heads, torch.arange(start, key_len, device=heads.device))
+        if start < 0 or position.shape[-1] != key_len:
+            raise ValueError(
+                f"{position.shape[-1]} positions do not fit {heads.shape[-2]} queries and "
+                f"{key_len} keys"
+            )
+        return self.rotary(heads, position[..., None, start:])
+
+    def _inputs(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool
-    ) -> Tensor:
-        inputs = AttentionInputs(
+    ) -> AttentionInputs:
+        return AttentionInputs(
             query,
             key,
             value,
             mask,
-            rule=causal if is_causal else None,
+            rule=and_rules(causal if is_causal else None, self.rule),
             position_bias=self.position_bias,
             scale=self.scale,
             group=self.num_heads // self.num_kv_heads,
+            sinks=self.sinks,
         )
-        dropout = self.dropout if self.training else 0.0
-        return self.project_output(merge_heads(unchecked_fast_attention(inputs, dropout=dropout)))
 
-    def _weights(self, query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor:
-        if is_causal:
-            mask = combine(mask, causal_mask(query.shape[-2], key.shape[-2], query.device))
-        scores = self._scores(query, key)
-        if not torch.is_grad_enabled():  # then nobody else needs the memory
+    def _attend(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool
+    ) -> Tensor:
+        inputs = self._inputs(query, key, value, mask, is_causal)
+        dropout = self.dropout if self.training else 0.0
+        output = unchecked_fast_attention(inputs, self.score, dropout)
+        return self.project_output(merge_heads(output))
+
+    def _weights(self, inputs: AttentionInputs) -> Tensor:
+        inputs = inputs.for_all_heads()
+        mask = inputs.allowed(slice(None), slice(None))
+        scores = self._scores(inputs)
+        may_overwrite = self.score is scaled_dot_scores and not torch.is_grad_enabled()
+        if may_overwrite and self.sinks is None:
             allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
             if known_finite(allowed[..., :1]):  # so that every query has a key
                 weights = torch.softmax(allowed, -1, out=allowed)
                 if known_finite(weights[..., :1]):
                     return weights
-                scores = self._scores(query, key)
-        return masked_softmax(scores, mask)
+                scores = self._scores(inputs)
+        return softmax_beside(self.sinks, scores, mask)
 
-    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
-        scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-        # keys are copied as they are, because the product would copy them column by column
-        scores = dot_scores(query, self._share(key).contiguous() * scale)
-        inputs = AttentionInputs(query, key, key, position_bias=self.position_bias)
-        added = inputs.added(slice(None), slice(None))
+    def _scores(self, inputs: AttentionInputs) -> Tensor:
+        query, key, added = inputs.query, inputs.key, inputs.added(slice(None), slice(None))
+        if self.score is scaled_dot_scores:
+            scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
+            # keys are copied as they are, because the product would copy them column by column
+            scores = dot_scores(query, key.contiguous() * scale)
+        else:
+            scores = self.score(query, key)
         return scores if added is None else scores + added
-
-    def _share(self, heads: Tensor) -> Tensor:
-        """Repeat each head of keys or values for all the heads of queries that share it."""
-        group = self.num_heads // self.num_kv_heads
-        return heads if group == 1 else heads.repeat_interleave(group, -3)
 
     @classmethod
     def from_torch(cls, other: nn.MultiheadAttention) -> "MultiHeadAttention":
@@ -295,19 +371,29 @@ class MultiHeadAttention(nn.Module):
 
         Raises:
             ValueError: PyTorch's layer cannot do what this one does: heads of queries share heads
-                of keys, positions are scored, or a width, a scale or a bias is not the usual one.
+                of keys, there is more than dot products of projections, or a width, a scale or a
+                bias is not the usual one.
         """
         if self.num_kv_heads != self.num_heads:
             raise ValueError(
                 f"nn.MultiheadAttention has as many key heads as heads, "
                 f"not {self.num_kv_heads=} and {self.num_heads=}"
             )
-        if self.scale is not None or self.position_bias is not None:
-            raise ValueError(
-                f"nn.MultiheadAttention has no {self.scale=} and no {self.position_bias=}"
-            )
+        if beyond := self._beyond_torch():
+            raise ValueError("nn.MultiheadAttention has no " + " and no ".join(beyond))
         other = make_torch_layer(self.num_heads, self.dropout, *self._projections())
         return other.train(self.training)
+
+    def _beyond_torch(self) -> list[str]:
+        """What this layer was given that PyTorch's has not."""
+        plain = {"score": scaled_dot_scores, "norm_query": None}
+        names = ("norm_query", "rotary", "score", "scale", "position_bias", "rule", "sinks")
+        given = {name: getattr(self, name) for name in names}
+        return [
+            f"{name}={thing!r:.60}"
+            for name, thing in given.items()
+            if thing is not plain.get(name) and not isinstance(thing, nn.Identity)
+        ]
 
     def _projections(self) -> tuple[nn.Linear, ...]:
         return self.project_query, self.project_key, self.project_value, self.project_output

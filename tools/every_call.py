@@ -27,6 +27,8 @@ from attn_course import (
 )
 from attn_course.captions import exact_expectation, hard_attention, image_grid
 from attn_course.layer import fast_attention, position_bias
+from attn_course.layer.rules import and_rules
+from attn_course.layer.scores import CappedScores
 from attn_course.translation import transformer
 
 BATCH, QUERY_LEN, KEY_LEN, WIDTH, VOCAB = 2, 3, 5, 8, 11
@@ -128,6 +130,19 @@ def with_positions(bias: nn.Module, *roles: Tensor) -> Tensor:
     """Attend with a bias of positions, for two heads."""
     heads = (part.unsqueeze(-3).expand(*part.shape[:-2], 2, *part.shape[-2:]) for part in roles)
     return fast_attention.fast_attention(*heads, position_bias=bias)
+
+
+def turn_one_way(vectors: Tensor, position: Tensor) -> Tensor:
+    """Turn the first half of the features towards the second by the position."""
+    first, second = vectors.chunk(2, -1)
+    angle = position[..., None].to(vectors.dtype)
+    turned = first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()
+    return torch.cat(turned, -1)
+
+
+def unlike(query_position: Tensor, key_position: Tensor) -> Tensor:
+    """Allow a query all keys but the third."""
+    return (query_position == key_position) | (key_position != 2)
 
 
 def with_score(kind: Callable[..., nn.Module]) -> Call:
@@ -296,6 +311,10 @@ CALLS: dict[str, Callable[[], Call]] = {
         (query(), key(), key())),
     "fast_attention.fast_attention, dropout": lambda: Call(
         partial(fast_attention.fast_attention, dropout=0.1), (query(), key(), key())),
+    "fast_attention.fast_attention, sinks": lambda: Call(
+        lambda sinks, *roles: fast_attention.fast_attention(*roles, sinks=sinks),
+        (numbers(BATCH), query(), key(), key())),
+    "scores.CappedScores": lambda: Call(CappedScores(2.0), (query(), key())),
     "position_bias.ALiBi": lambda: of_model(
         with_positions, lambda: position_bias.ALiBi(2), query, key, key),
     "position_bias.T5Bias": lambda: of_model(
@@ -318,6 +337,11 @@ CALLS: dict[str, Callable[[], Call]] = {
     "multi_head.MultiHeadAttention, padding": lambda: of_model(
         lambda model, tokens, mask: model(tokens, key_mask=mask), lambda: MHA(WIDTH, 2), key,
         lambda: source() != 0),
+    "multi_head.MultiHeadAttention, of a published model": lambda: Call(
+        MHA(WIDTH, 2, num_kv_heads=1, d_head_value=3, qk_norm=nn.LayerNorm, sinks=True,
+            rotary=turn_one_way, rule=and_rules(scaled_dot_product.causal, unlike),
+            score=CappedScores(2.0)),
+        (key(),)),
     "multi_head.MultiHeadAttention, dropout": lambda: Call(MHA(WIDTH, 2, dropout=0.1), (key(),)),
     "multi_head.MultiHeadAttention.weights": lambda: Call(MHA(WIDTH, 2).weights, (query(), key())),
     "multi_head.MultiHeadAttention.with_weights": lambda: of_model(
@@ -346,6 +370,8 @@ NO_TENSORS = {
     "corpus_bleu", "exact_match", "alignment_error_rate", "choose_width", "last_along",
     "unchecked_fast_attention", "gradient_reach", "decay_per_step", "longest_chain",
     "count_parameters", "hard_links",
+    # of rules, which their own tests try
+    "and_rules", "reach_of", "AllOf",
     # of the model that writes, whose own tests try them
     "look_back", "LanguageModel", "next_token_loss", "bits_per_character", "keep_top_k",
     "keep_top_p", "next_token_law", "write",

@@ -16,8 +16,12 @@ from attn_course.layer.blocks import SMALL_NUMBERS, blocks, numbers_in_a_block, 
 from attn_course.layer.dropout import drop, growth
 from attn_course.layer.fused_attention import dot_products_overflow, fused
 from attn_course.layer.online_softmax import OnlineSoftmax, update
-from attn_course.layer.parts import AttentionInputs, PositionBias, as_at_the_call
-from attn_course.retrieval import masked_softmax
+from attn_course.layer.parts import (
+    AttentionInputs,
+    PositionBias,
+    as_at_the_call,
+    softmax_beside,
+)
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
 from attn_course.shapes import check_together, checked, is_traced, is_true_of_any, refuse_nan
 
@@ -37,6 +41,7 @@ def fast_attention(
     score: Score = scaled_dot_scores,
     position_bias: PositionBias | None = None,
     scale: float | None = None,
+    sinks: Float[Tensor, "*#batch"] | None = None,
     dropout: float = 0.0,
     block_len: int | None = None,
 ) -> Float[Tensor, "*batch query_len d_value"]:
@@ -58,6 +63,9 @@ def fast_attention(
             for a rule.
         scale: Factor of the dot products in place of `1 / sqrt(d_key)`; only for
             `scaled_dot_scores`.
+        sinks: A score of no key for each sentence, or each head if these are the last axis of the
+            batch. It has its share of the softmax and no value, so the weights sum to less than 1.
+            There is no kernel for them: blocks are used.
         dropout: Share of the weights that are set to 0, drawn anew at each call. On a CPU it is
             rounded to a multiple of 1/65536.
         block_len: The most queries, and the most keys, in one block. If None, a block is as large
@@ -71,7 +79,7 @@ def fast_attention(
             positive, or a scale is given for another score.
 
     Source: Milakov and Gimelshein 2018 (softmax in one pass); Rabe and Staats 2021; Dao et al.
-    2022.
+    2022; OpenAI 2025 (gpt-oss; the sinks).
     """
     if block_len is not None and block_len < 1:
         raise ValueError(f"{block_len=} must be positive")
@@ -79,7 +87,9 @@ def fast_attention(
         raise ValueError(f"dropout must be between 0 and 1, but got {dropout}")
     if scale is not None and score is not scaled_dot_scores:
         raise ValueError(f"{scale=} is for scaled_dot_scores; let the score itself scale")
-    inputs = AttentionInputs(query, key, value, mask, rule, position_bias, block_len, scale)
+    inputs = AttentionInputs(
+        query, key, value, mask, rule, position_bias, block_len, scale, sinks=sinks
+    )
     return unchecked_fast_attention(inputs, score, dropout)
 
 
@@ -98,9 +108,10 @@ def unchecked_fast_attention(
     if isinstance(inputs.position_bias, torch.nn.Module):
         inputs = inputs._replace(position_bias=as_at_the_call(inputs.position_bias))
     if score is not scaled_dot_scores:
-        return _in_blocks(as_at_the_call(score), query.shape[-1], inputs, dropout)
+        numbers_of_a_pair = getattr(score, "numbers_of_a_pair", query.shape[-1])
+        return _in_blocks(as_at_the_call(score), numbers_of_a_pair, inputs, dropout)
     # on a CPU the fused kernel does not support dropout, and holds the whole table
-    if dropout == 0 or query.is_cuda:
+    if inputs.sinks is None and (dropout == 0 or query.is_cuda):
         block_len = inputs.block_len or _at_most(QUERIES_AT_ONCE)
         output = fused(inputs._replace(block_len=block_len), dropout)
         # the kernel takes a query whose scores are all NaN for one without a key
@@ -184,7 +195,7 @@ def _rows(
     reach, allowed = inputs.reached(rows)
     scores = _scores(score, inputs.added(rows, reach), query, key[..., reach, :].to(dtype))
     scores = scores.to(torch.promote_types(dtype, torch.float32))
-    weights = drop(masked_softmax(scores, allowed), dropout)
+    weights = drop(softmax_beside(inputs.sinks, scores, allowed), dropout)
     return (weights @ value[..., reach, :].to(weights.dtype) * growth(dropout)).to(dtype)
 
 
@@ -193,7 +204,7 @@ def _rows_in_blocks(
 ) -> Tensor:
     """The same from one block of keys after another."""
     query, key, value = inputs.query[..., rows, :].to(dtype), inputs.key, inputs.value
-    state = OnlineSoftmax.before(query, value)
+    state = OnlineSoftmax.before(query, value, inputs.sinks)
     for columns, allowed in inputs.reached_in_blocks(rows):
         part = key[..., columns, :].to(dtype), value[..., columns, :].to(dtype)
         absorb = partial(_update, score, inputs.added(rows, columns), dropout)

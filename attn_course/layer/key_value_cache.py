@@ -49,13 +49,27 @@ class KeyValueCache:
         self.length = end
         return self._key[..., :end, :], self._value[..., :end, :]
 
-    def allowed(self) -> Bool[Tensor, "*batch length"] | None:
-        """True at all tokens in the cache but the padding; None if there is no padding."""
+    def positions(
+        self, new_len: int, device: torch.device | None = None
+    ) -> Int[Tensor, "*batch new_len"]:
+        """The positions of the next tokens: how many tokens precede each, padding not counted."""
+        allowed = self.allowed(self.length + new_len)
+        if allowed is None:
+            return torch.arange(self.length, self.length + new_len, device=device)
+        return (allowed.cumsum(-1) - 1).clamp(min=0)[..., self.length :]
+
+    def allowed(self, length: int | None = None) -> Bool[Tensor, "*batch length"] | None:
+        """True at all tokens but the padding; None if there is no padding.
+
+        Args:
+            length: Number of tokens, those to come included; those in the cache if None.
+        """
         if self.key_mask is None:
             return None
-        behind = self.length - self.key_mask.shape[-1]
+        length = self.length if length is None else length
+        behind = length - self.key_mask.shape[-1]
         if behind <= 0:
-            return self.key_mask[..., : self.length]
+            return self.key_mask[..., :length]
         return torch.cat(
             [self.key_mask, self.key_mask.new_ones(*self.key_mask.shape[:-1], behind)], -1
         )

@@ -25,11 +25,21 @@ class OnlineSoftmax(NamedTuple):
     blend: Tensor
 
     @classmethod
-    def before(cls, query: Tensor, value: Tensor) -> "OnlineSoftmax":
-        """The state before the first key."""
+    def before(cls, query: Tensor, value: Tensor, sinks: Tensor | None = None) -> "OnlineSoftmax":
+        """The state before the first key.
+
+        Args:
+            query: The queries of the block.
+            value: The values, for their width.
+            sinks: Scores of no key, `(*batch)` or one for each head: their powers are in the total.
+        """
         dtype = torch.promote_types(query.dtype, torch.float32)
         zeros = query.new_zeros(*query.shape[:-1], 1 + value.shape[-1], dtype=dtype)
-        return cls(torch.full_like(zeros[..., :1], -math.inf), zeros[..., :1], zeros[..., 1:])
+        if sinks is None:
+            return cls(torch.full_like(zeros[..., :1], -math.inf), zeros[..., :1], zeros[..., 1:])
+        scores = zeros[..., :1] + sinks[..., None, None].to(dtype)
+        best = scores.detach()
+        return cls(best, torch.exp(scores - best.masked_fill(best == -math.inf, 0)), zeros[..., 1:])
 
     def output(self) -> Tensor:
         """The weighted mean; 0 for a query that has seen no key it may attend to."""

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from attn_course.layer.blocks import blocks
+from attn_course.layer.rules import reach_of
+from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import (
     Band,
     Rule,
@@ -37,6 +39,7 @@ class AttentionInputs(NamedTuple):
     block_len: int | None = None
     scale: float | None = None
     group: int = 1  # how many heads of queries share a head of keys and values
+    sinks: Tensor | None = None  # scores of no key, for each head
 
     def dot_scores(self) -> Score:
         """The dot products, times the scale."""
@@ -135,9 +138,7 @@ class AttentionInputs(NamedTuple):
         if rows == slice(None):  # a compiler need not know the lengths
             return rows
         key_len, ahead = self.key.shape[-2], self.key.shape[-2] - self.query.shape[-2]
-        if not isinstance(self.rule, Band):
-            return slice(0, key_len)
-        reach = self.rule.reach(ahead + rows.start, ahead + rows.stop - 1, key_len)
+        reach = reach_of(self.rule, ahead + rows.start, ahead + rows.stop - 1, key_len)
         return slice(reach.start, reach.stop) if reach else slice(0, 1)
 
 
@@ -150,6 +151,22 @@ def _from_first_to_last(allowed: Tensor) -> slice:
         return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 1)
     except RuntimeError:  # under torch.vmap and on the meta device there are no values to read
         return slice(0, allowed.shape[-1])
+
+
+def softmax_beside(sinks: Tensor | None, scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """The weights of the keys, where sinks take a share of each row.
+
+    Args:
+        sinks: Scores of no key, `(*batch)` or one for each head.
+        scores: The scores of the keys, `(*batch, query_len, key_len)`.
+        allowed: True where the query may attend.
+    """
+    if sinks is None:
+        return masked_softmax(scores, allowed)
+    if allowed is not None:
+        scores = scores.masked_fill(~allowed, -torch.inf)
+    column = sinks[..., None, None].to(scores.dtype).expand(*scores.shape[:-1], 1)
+    return masked_softmax(torch.cat([column, scores], -1))[..., 1:]
 
 
 def as_at_the_call(function: Score) -> Score:

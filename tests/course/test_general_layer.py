@@ -249,8 +249,12 @@ def test_widths_that_make_no_sense_are_refused(sizes: tuple, options: dict, mess
         ({"d_head": 5}, "d_query=12, 3 heads of d_head=5"),
         ({"d_output": 7}, "d_output=7"),
         ({"output_bias": False}, "a bias in all four projections, or in none"),
-        ({"scale": 1.0}, r"no self\.scale=1\.0"),
-        ({"position_bias": lambda query, key: query}, "no self.scale=None and no self.position"),
+        ({"scale": 1.0}, r"no scale=1\.0"),
+        (
+            {"position_bias": max, "qk_norm": torch.nn.RMSNorm},
+            r"no norm_query=RMS.* and no position_bias=<",
+        ),
+        ({"rule": causal, "score": max}, r"no score=.* and no rule=Band\(before=None, after=0\)"),
     ],
 )
 def test_pytorchs_layer_refuses_what_it_cannot_say(options: dict, message: str) -> None:

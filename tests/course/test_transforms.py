@@ -16,6 +16,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from attn_course.kernel_regression import leave_one_out, nadaraya_watson
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.layer.position_bias import T5Bias
+from attn_course.layer.scores import CappedScores
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.retrieval import distance_scores
 from attn_course.scaled_dot_product import attention, causal_mask, padding_mask, window
@@ -25,6 +26,7 @@ from tests.sampling import left_to_proofs
 from tests.tensors import draw
 
 sys.path.insert(0, str(ROOT / "tools"))
+from every_call import turn_one_way
 from table_of_transforms import WAYS, tried
 
 LENGTHS = (4, 7, 9, 11, 530, 13, 600, 17, 19, 23)
@@ -61,6 +63,11 @@ COMPILED: dict[str, tuple[Callable[[], Callable], Callable[[int], Made]]] = {
     "dropout": (partial(make, dropout=0.1), one),
     "positions": (lambda: make(position_bias=T5Bias(4)), one),
     "fewer key heads": (partial(make, num_kv_heads=2), one),
+    "of a published model": (
+        partial(make, num_kv_heads=2, rule=window(3), rotary=turn_one_way, d_head_value=5),
+        one,
+    ),
+    "capped, with a sink": (partial(make, score=CappedScores(2.0), sinks=True), one),
     "weights": (lambda: make().weights, one),
     "output and weights": (lambda: make().with_weights, one),
     "SelfAttention": (lambda: SelfAttention(16), one),
