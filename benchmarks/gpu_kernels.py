@@ -11,13 +11,15 @@ from attention import Row, Setting, matrix_rate, with_gradients
 from side_by_side import Work, seconds
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_course.layer.fast_attention import fast_attention
+from attn_course.layer.flex import block_mask
 from attn_course.layer.position_bias import ALiBi
-from attn_course.scaled_dot_product import attention, causal, causal_mask, scaled_dot_scores, window
+from attn_course.layer.scores import CappedScores
+from attn_course.scaled_dot_product import Rule, attention, causal, causal_mask, window
 from attn_course.shapes import unchecked
 
 HEADS, D_HEAD = 8, 64
@@ -106,20 +108,12 @@ def _rate(work: Work, backend: str, flops: float, peak: float) -> Row:
     return {"ms": taken, "share_of_matrix_rate": flops / taken * 1e3 / peak}
 
 
-def capped(query: Tensor, key: Tensor) -> Tensor:
-    """The scaled dot products, softly kept within the cap."""
-    return CAP * torch.tanh(scaled_dot_scores(query, key) / CAP)
-
-
 def variants(device: str, length: int) -> dict[str, tuple[Row, Row]]:
     """Options of our function, and of FlexAttention, for the same attention."""
     alibi = ALiBi(HEADS).to(device)
     slopes, document = alibi.slopes, torch.arange(length, device=device) // DOCUMENT
 
-    def near(b: Tensor, h: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        return (query - key).abs() <= HALF_WIDTH
-
-    def same(b: Tensor, h: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    def same(query: Tensor, key: Tensor) -> Tensor:
         return document[query] == document[key]
 
     def sloped(score: Tensor, b: Tensor, h: Tensor, query: Tensor, key: Tensor) -> Tensor:
@@ -128,14 +122,14 @@ def variants(device: str, length: int) -> dict[str, tuple[Row, Row]]:
     def cap(score: Tensor, b: Tensor, h: Tensor, query: Tensor, key: Tensor) -> Tensor:
         return CAP * torch.tanh(score / CAP)
 
-    def only(allowed: Callable) -> Row:
-        return {"block_mask": create_block_mask(allowed, None, None, length, length, device)}
+    def only(rule: Rule) -> Row:
+        return {"block_mask": block_mask(rule, length, length, torch.device(device))}
 
     return {
-        "window": ({"rule": window(HALF_WIDTH)}, only(near)),
-        "documents": ({"rule": lambda query, key: document[query] == document[key]}, only(same)),
+        "window": ({"rule": window(HALF_WIDTH)}, only(window(HALF_WIDTH))),
+        "documents": ({"rule": same}, only(same)),
         "ALiBi": ({"position_bias": alibi}, {"score_mod": sloped}),
-        "soft cap": ({"score": capped}, {"score_mod": cap}),
+        "soft cap": ({"score": CappedScores(CAP)}, {"score_mod": cap}),
     }
 
 
