@@ -129,51 +129,6 @@ def t5(bidirectional: bool) -> list[Pair]:
     return with_gradients(ours(x, is_causal=not bidirectional), other, x)
 
 
-def qwen2() -> list[Pair]:
-    """Grouped heads of Qwen 2, whose output has no bias; its rotation is by the angle 0."""
-    from transformers import Qwen2Config
-    from transformers.models.qwen2.modeling_qwen2 import Qwen2Attention
-
-    config = Qwen2Config(
-        hidden_size=WIDTH,
-        num_attention_heads=HEADS,
-        num_key_value_heads=2,
-        attn_implementation="eager",
-    )
-    return grouped(Qwen2Attention(config, layer_idx=0), output_bias=False)
-
-
-def gemma() -> list[Pair]:
-    """One head of keys for wide heads of queries, as in Gemma; its rotation is by the angle 0."""
-    from transformers import GemmaConfig
-    from transformers.models.gemma.modeling_gemma import GemmaAttention
-
-    config = GemmaConfig(
-        hidden_size=WIDTH,
-        num_attention_heads=HEADS,
-        num_key_value_heads=1,
-        head_dim=16,
-        attn_implementation="eager",
-    )
-    theirs = GemmaAttention(config, layer_idx=0)
-    return grouped(theirs, num_kv_heads=1, d_head=16, bias=False)
-
-
-def grouped(theirs: nn.Module, num_kv_heads: int = 2, **options: Any) -> list[Pair]:
-    """Compare a causal layer with fewer heads of keys."""
-    theirs = theirs.double().eval()
-    parts = [theirs.q_proj, theirs.k_proj, theirs.v_proj, theirs.o_proj]
-    ours = layer_with(parts, WIDTH, HEADS, num_kv_heads=num_kv_heads, **options)
-    x = tokens()
-    still = torch.ones(1, LENGTH, theirs.head_dim, dtype=torch.float64)
-    other = theirs(
-        x,
-        position_embeddings=(still, torch.zeros_like(still)),
-        attention_mask=added(causal_mask(LENGTH))[None, None],
-    )[0]
-    return with_gradients(ours(x, is_causal=True), other, x)
-
-
 def x_transformers(**options: Any) -> list[Pair]:
     """Compare heads of another width, with padding."""
     from x_transformers.x_transformers import Attention

@@ -7,9 +7,9 @@ place of the second half: the same vectors in another order, which no dot produc
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
-from attn_course.multi_head import merge_heads, split_heads
-from attn_course.scaled_dot_product import attention, causal_mask
+from attn_course.multi_head import split_heads
 from attn_course.self_attention import rotate_by_position
 from tests.course.peers.packages import (
     BATCH,
@@ -17,7 +17,6 @@ from tests.course.peers.packages import (
     LENGTH,
     WIDTH,
     Pair,
-    added,
     tokens,
     with_gradients,
 )
@@ -25,22 +24,13 @@ from tests.course.peers.packages import (
 D_HEAD, START = WIDTH // HEADS, 3
 
 
-def llama() -> list[Pair]:
-    """Causal self-attention of Llama, with a copy of its projections."""
-    from transformers import LlamaConfig
-    from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
-
-    config = LlamaConfig(hidden_size=WIDTH, num_attention_heads=HEADS, attn_implementation="eager")
-    theirs = LlamaAttention(config, layer_idx=0).double().eval()
-    x, mask = tokens(), causal_mask(LENGTH)
-    turns = LlamaRotaryEmbedding(config)(x, torch.arange(LENGTH)[None])
-    other = theirs(x, position_embeddings=turns, attention_mask=added(mask)[None, None])[0]
-    parts = theirs.q_proj, theirs.k_proj, theirs.v_proj
-    query, key, value = (split_heads(part(x), HEADS) for part in parts)
-    paired = torch.arange(D_HEAD).view(2, -1).T.flatten()
-    query, key = (rotate_by_position(part[..., paired]) for part in (query, key))
-    ours = theirs.o_proj(merge_heads(attention(query, key, value, mask)))
-    return with_gradients(ours, other, x)
+def rotate_halves(vectors: Tensor, position: Tensor, base: float) -> Tensor:
+    """Turn pairs of features, each half a vector apart, as most published weights want it."""
+    half = vectors.shape[-1] // 2
+    angle = position[..., None] / base ** (torch.arange(half) / half)
+    turns = torch.polar(torch.ones_like(angle), angle)
+    turned = torch.complex(*vectors.chunk(2, -1)) * turns
+    return torch.cat([turned.real, turned.imag], -1).to(vectors.dtype)
 
 
 def gptj() -> list[Pair]:

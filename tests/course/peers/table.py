@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from tests.course.peers import rotary, whole_models
+from tests.course.peers import decoders, rotary, whole_models
 from tests.course.peers.packages import (
     Pair,
     alibi,
     bert,
-    gemma,
     gpt2,
-    qwen2,
     t5,
     x_transformers,
     x_transformers_of_source,
@@ -32,14 +31,24 @@ class Peer(NamedTuple):
     compare: Callable[[], list[Pair]]
 
 
+def of_decoder(what: str, published: decoders.Decoder) -> Peer:
+    """Compare a layer of a decoder: causal, 4 heads on 2 of keys, padding in front."""
+    return Peer("transformers", what, partial(decoders.decoder, published))
+
+
 PEERS = [
     Peer("transformers", "BERT: self-attention, padding", bert),
     Peer("transformers", "GPT-2: causal", gpt2),
     Peer("transformers", "T5: relative bias, both directions", lambda: t5(True)),
     Peer("transformers", "T5: relative bias, causal", lambda: t5(False)),
-    Peer("transformers", "Qwen 2: 4 heads on 2 of keys", qwen2),
-    Peer("transformers", "Gemma: 4 wide heads on 1 of keys", gemma),
-    Peer("transformers", "Llama: turned by position, halves paired, causal", rotary.llama),
+    of_decoder("Llama: turned by position, halves paired", decoders.LLAMA),
+    of_decoder("Qwen 2: an output without a bias", decoders.QWEN_2),
+    of_decoder("Gemma: 1 head of keys", decoders.GEMMA),
+    of_decoder("Mistral: a window", decoders.MISTRAL),
+    of_decoder("Gemma 2: a window, capped scores", decoders.GEMMA_2),
+    of_decoder("Gemma 3: a window, normalized queries and keys", decoders.GEMMA_3),
+    of_decoder("Qwen 3: normalized queries and keys", decoders.QWEN_3),
+    of_decoder("GPT-OSS: a window, sinks", decoders.GPT_OSS),
     Peer("transformers", "GPT-J: vectors turned by position", rotary.gptj),
     Peer("transformers", "GPT-NeoX: a whole model of 3 blocks, ReLU", whole_models.gpt_neox),
     Peer("x-transformers", "heads of another width, padding", x_transformers),
