@@ -385,7 +385,7 @@ class MultiHeadAttention(nn.Module):
         return other.train(self.training)
 
     def _beyond_torch(self) -> list[str]:
-        """What this layer was given that PyTorch's has not."""
+        """Say which arguments were given that PyTorch's layer does not have."""
         plain = {"score": scaled_dot_scores, "norm_query": None}
         names = ("norm_query", "rotary", "score", "scale", "position_bias", "rule", "sinks")
         given = {name: getattr(self, name) for name in names}

@@ -1,4 +1,4 @@
-"""What published layers add to the heads of chapter 09, each against a loop over pairs in float64.
+"""Arguments that published layers add to the heads of chapter 09, against a loop in float64.
 
 Rotary positions, normalized queries and keys, capped scores, rules, sinks, values of another width.
 """

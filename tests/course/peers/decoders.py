@@ -103,7 +103,7 @@ def configuration(name: str, prefix: str, options: dict[str, Any]) -> Any:
 
 
 def kind(prefix: str) -> tuple[str, ...]:
-    """What Gemma 3 wants to be told about its rotation."""
+    """Name the layer, which Gemma 3 wants to know to turn its vectors."""
     return ("sliding_attention",) if prefix == "Gemma3" else ()
 
 
