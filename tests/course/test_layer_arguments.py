@@ -196,6 +196,38 @@ def test_keys_that_are_kept_are_those_of_the_whole(options: dict) -> None:
     assert_close(found, model(tokens, is_causal=True)[:, -3:], **CLOSELY)
 
 
+@torch.no_grad()
+def test_vectors_are_turned_by_their_own_positions_and_not_only_by_differences() -> None:
+    def grow(vectors: Tensor, position: Tensor) -> Tensor:
+        return vectors * (1 + position[..., None] / 10)
+
+    model, tokens = layer(rotary=grow), draw(BATCH, LENGTH, D_MODEL)
+    plain = layer()
+    real = torch.arange(LENGTH) >= torch.tensor([[0], [3]])
+    position = (real.cumsum(-1) - 1).clamp(min=0)
+    query, key, value = (
+        project(tokens).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+        for project in (model.project_query, model.project_key, model.project_value)
+    )
+    allowed = real[:, None, None] & mask_of(causal, LENGTH, LENGTH)
+    query, key = (grow(part, position[:, None]) for part in (query, key))
+    heads = attention(query, key, value, allowed)
+    expected = model.project_output(heads.transpose(1, 2).flatten(2))
+    call = {"key_mask": real, "position": position}
+    assert_close(model(tokens, is_causal=True, **call), expected, **CLOSELY)
+    cache = KeyValueCache(real[:, :5])
+    steps = [model.step(part, cache) for part in tokens.split([2, 3, 1, 4, 1], 1)]
+    assert_close(torch.cat(steps, 1), expected, **CLOSELY)
+    kept = model.keys_and_values(tokens, position)
+    last = model.attend(tokens[:, -2:], *kept, allowed[:, 0, None, -2:], position=position)
+    assert_close(last, expected[:, -2:], **CLOSELY)
+    weights = model.weights(tokens, is_causal=True, **call)
+    assert (weights - plain.weights(tokens, key_mask=real, is_causal=True)).abs().max() > 0.01
+    assert_close(
+        model(tokens, is_causal=True), model(tokens, position=torch.arange(LENGTH)[None],
+                                             is_causal=True), **CLOSELY)  # fmt: skip
+
+
 @pytest.mark.filterwarnings("ignore:Mismatch dtype between input and weight:UserWarning")
 @every
 def test_layer_stays_close_in_half_precision_and_can_be_kept(options: dict) -> None:
