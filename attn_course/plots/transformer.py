@@ -19,22 +19,30 @@ ROAD, NORM, PART = 1.6, 4.1, 7.3  # of the diagram: the road, the norms and the 
 EARLIER = (-1.6, 0.0)  # the roads of the tokens before
 
 
-def stream(num_layers: int = 2) -> Figure:
-    """Draw the model: roads from the embedding to the readout, and the parts of the last one."""
+def stream(
+    num_layers: int = 2, ends: tuple[str, str] = ("embedding of the tokens", "norm, then readout")
+) -> Figure:
+    """Draw a road for each token, and what works for the last one.
+
+    Args:
+        num_layers: Number of blocks.
+        ends: What is written at the foot of the roads, and at their top.
+    """
     top = 4.4 * num_layers + 1.2
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.52 * top + 0.9))
         for road in (*EARLIER, ROAD):
             axes.plot([road, road], [0, top], color=FAINT, linewidth=13, solid_capstyle="butt")
             axes.annotate("", (road, top + 0.5), (road, 0), arrowprops=_arrow(INK))
-        _box(axes, 0, -0.45, "embedding of the tokens", PAPER)
-        _box(axes, 0, top + 0.95, "norm, then readout", PAPER)
+        _box(axes, 0, -0.45, ends[0], PAPER)
+        _box(axes, 0, top + 0.95, ends[1], PAPER)
         for number in range(num_layers):
             low = 4.4 * number + 0.6
             axes.add_patch(
                 plt.Rectangle((-2.3, low), 12.1, 4.0, fill=False, edgecolor=INK, linestyle=":")
             )
-            axes.text(9.6, low + 3.75, f"block {number}", ha="right", va="top")
+            name = f"block {number}" if num_layers > 1 else "block"
+            axes.text(9.6, low + 3.75, name, ha="right", va="top")
             _part(axes, low + 0.55, "attention", VIOLET, (*EARLIER, ROAD))
             _part(axes, low + 2.35, "two maps", BROWN, (ROAD,))
         axes.set(xlim=(-2.9, 10), ylim=(-1, top + 1.5))

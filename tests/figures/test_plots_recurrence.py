@@ -16,7 +16,6 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import VIOLET, recurrence
-from attn_course.plots.block import block
 from tests.figures.figure_laws import MINUS, assert_laws, words_in
 from tests.sampling import sampled
 
@@ -100,14 +99,14 @@ def by_length() -> Figure:
 
 
 FIGURES = [
-    paths, block, decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length,
+    paths, decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length,
 ]  # fmt: skip
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (paths, block))
+    assert_laws(draw, is_diagram=draw is paths)
 
 
 def line(axes: Axes, name: str) -> Line2D:
@@ -134,15 +133,6 @@ def test_the_way_has_an_arrow_for_each_token_through_states_and_one_through_atte
     assert len(strong_arrows(attention)) == 1
     every = [patch for patch in attention.patches if isinstance(patch, FancyArrowPatch)]
     assert len(every) == 2 * length - 1  # from each to its own output, and from all to the last
-
-
-def test_a_block_has_a_way_past_each_of_its_two_parts() -> None:
-    (axes,) = block().axes
-    sums = [text.get_position()[0] for text in axes.texts if text.get_text() == "+"]
-    parts = [text.get_position()[0] for text in axes.texts if "\n" in text.get_text()]
-    ways = [line.get_xdata() for line in axes.lines]
-    assert [way[-1] for way in ways] == sums
-    assert all(way[0] < part < way[-1] for way, part in zip(ways, parts, strict=True))
 
 
 # --- what grows and what shrinks ------------------------------------------------------------------
@@ -231,10 +221,16 @@ def test_every_seed_has_a_mark_and_who_never_learned_stands_above_the_line() -> 
         assert (shown > limit > 2000) if number.isnan() else (shown == number < limit)
 
 
+def test_no_two_marks_of_layers_or_of_seeds_lie_on_each_other() -> None:
+    (axes,) = steps_to_learn().axes
+    marks = [line for line in axes.lines[1:] if line.get_label().startswith("_")]
+    places = [tuple(place) for mark in marks for place in mark.get_xydata()]
+    assert len(set(places)) == len(places)
+
+
 def test_medians_count_who_never_learned_as_slowest() -> None:
-    (axes,) = recurrence.steps_to_learn(
-        SIZES, {"rnn": torch.tensor([[10.0] * 4, [NEVER] * 4, [NEVER] * 4])}, 2000, "distance"
-    ).axes
+    one = {"rnn": torch.tensor([[10.0] * 4, [NEVER] * 4, [NEVER] * 4])}
+    (axes,) = recurrence.steps_to_learn(SIZES, one, 2000, "distance").axes
     assert set(line(axes, "rnn").get_ydata()) == {4000}
     assert "not in\n2,000" in words_in(steps_to_learn())
 

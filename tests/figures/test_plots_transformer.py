@@ -68,7 +68,7 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
     assert_laws(draw, is_diagram=draw is stream)
 
 
-@pytest.mark.parametrize("num_layers", [1, 3])
+@pytest.mark.parametrize("num_layers", [2, 3])
 def test_every_block_has_two_parts_that_read_a_norm_and_add(num_layers: int) -> None:
     words = [text.get_text() for text in transformer.stream(num_layers).axes[0].texts]
     for part in ("norm", "attention", "two maps", "+"):

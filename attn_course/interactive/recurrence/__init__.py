@@ -25,7 +25,7 @@ LIVE = (
 
 
 def gradient_explorer(
-    distance: int = 50,
+    distance: int = FAR,
     gain: float = 0.58,
     forget_bias: float = 0.0,
     seed: int = 0,

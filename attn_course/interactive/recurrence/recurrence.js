@@ -62,13 +62,20 @@ attnFigure("recurrence", (root, data, say, parts) => {
   };
 
   const drawCurves = ({ distance, reach }) => {
+    const curves = Object.fromEntries(
+      layers.map((name) => [name, seen(reach[name], { across, up })]),
+    );
+    const named = placeNames(curves);
     for (const name of layers) {
-      const height = (norm) => up(Math.log10(norm)).toFixed(1);
-      const points = reach[name].map((norm, at) => `${across(at).toFixed(1)},${height(norm)}`);
-      root.querySelector(`[data-curve="${name}"]`).setAttribute("d", `M${points.join("L")}`);
-      root
-        .querySelector(`[data-here="${name}"]`)
-        .setAttribute("transform", `translate(0.0 ${height(reach[name][distance])})`);
+      const { points } = curves[name];
+      const path = points.map((point) => point.map((one) => one.toFixed(1)).join(",")).join("L");
+      root.querySelector(`[data-curve="${name}"]`).setAttribute("d", `M${path}`);
+      const [x, y] = named[name].map((one) => one.toFixed(1));
+      root.querySelector(`[data-name="${name}"]`).setAttribute("transform", `translate(${x} ${y})`);
+      const here = root.querySelector(`[data-here="${name}"]`);
+      const height = up(Math.log10(reach[name][distance])).toFixed(1);
+      here.setAttribute("transform", `translate(0.0 ${height})`);
+      here.setAttribute("visibility", distance < points.length ? "visible" : "hidden");
     }
     part("here").setAttribute("transform", `translate(${across(distance).toFixed(1)} 0)`);
   };
