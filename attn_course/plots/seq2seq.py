@@ -4,7 +4,6 @@ Every function returns a closed figure, so that a cell which ends with the call 
 """
 
 from collections.abc import Mapping, Sequence, Set
-from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -205,20 +204,19 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
         for mark, shade, (width, runs) in zip(MARKS, shades, exact.items(), strict=False):
             label = f"{width} numbers"
             draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
-        for (width, runs), height in zip(exact.items(), cycle([60, 40])):
+        for width, runs in exact.items():
             name = f"{width} numbers" if width == max(exact) else str(width)
-            _name_beside(axes, lengths, 100 * runs.mean(0), height, name)
+            _name_on(axes, lengths, 100 * runs.mean(0), name)
         axes.set(xlim=(1, longest), ylim=(0, 102))
         axes.set(xlabel="symbols in the sequence", ylabel="copied exactly, in %")
     return closed(figure)
 
 
-def _name_beside(axes: Axes, at: Tensor, curve: Tensor, height: float, name: str) -> None:
-    """Write a name to the right of a falling curve, halfway between its markers around a height."""
-    after = int((curve >= height).sum())
-    middle = [float(line[after - 1 : after + 1].double().mean()) for line in (at, curve)]
-    right = {"xytext": (2, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
-    axes.annotate(name, middle, **right)
+def _name_on(axes: Axes, at: Tensor, curve: Tensor, name: str) -> None:
+    """Write a name on a falling curve, its number where half of the sequences come through."""
+    half = float(np.interp(50, curve.flip(0), at.flip(0)))
+    start = {"xytext": (-10, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+    axes.annotate(name, (half, 50), bbox=ON_PAPER, zorder=4, **start)
 
 
 def _name_lines(axes: Axes, lines: Mapping[str, tuple[Tensor, Tensor]]) -> None:

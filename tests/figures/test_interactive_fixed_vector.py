@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, Page
 from torch.testing import assert_close
 
 from attn_course.data.tokens import pad
@@ -126,6 +126,18 @@ def test_sentence_grows_and_the_tree_leads_to_what_is_said(figure: Locator) -> N
     assert detokenise([word for word in on_the_way if word != "EOS"]) == said(figure)
     kept = figure.locator("g.attn-kept, g.attn-best").count()
     assert kept == 2 * figure.locator("g").count() / 4
+
+
+@pytest.mark.browser
+def test_words_that_were_weighed_are_folded_away_until_asked_for(page: Page) -> None:
+    root = page.locator(FIGURE)
+    vector, tree = root.locator(".attn-picture > svg").all()
+    assert vector.is_visible()
+    assert not tree.is_visible()
+    assert not root.locator("[data-part='chance-reading']").is_visible()
+    root.get_by_text("Word by word").click()
+    tree.wait_for()
+    assert root.locator("[data-part='chance-reading']").inner_text() == "5%"
 
 
 @pytest.mark.browser

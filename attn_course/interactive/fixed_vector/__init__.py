@@ -69,6 +69,7 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         label="One vector for a sentence, with its beam, and controls to change both",
         controls=_controls(sources),
         readings=readings(
+            read="it reads",
             said="it says",
             right="right is",
             other="chapter 04",  # for a sentence of one's own
@@ -112,9 +113,9 @@ def _controls(sources: Sequence[Sequence[str]]) -> str:
     return (
         hint("Let the sentence grow, and look for the first wrong word.")
         + tag("div", shorter + longer, class_="attn-options")
-        + source_controls(sources, counted=True)
         + more(
-            "The beam",
+            "Word by word, a sentence of your own, a wider beam",
+            source_controls(sources, counted=True),
             slider("beam", "query", 1, SHOWN, 1),
             choice("The best sentence of the beam is", ranks),
         )

@@ -1,8 +1,11 @@
 attnFigure("fixed-vector", (root, data, say, parts) => {
   const { form, picture, part, value, keep, write, show, trouble, ran } = parts;
-  // the vector in lines of `across` cells, and below it a row of beginnings for each step
-  const [left, top, wide, tall] = [4, 74, 116, 48],
-    [across, cell, high] = [64, 7.25, 9];
+  // the vector in lines of `across` cells; in a picture of its own, a row of beginnings for each step
+  const [left, wide, tall] = [4, 116, 48],
+    [across, cell, high] = [64, 7.25, 10];
+  const tree = attnElement("svg", { "aria-hidden": true }),
+    fold = form.querySelector("details");
+  picture.after(tree);
   const texts = data.pairs.map(([source]) => written(source));
   let beside = {};
 
@@ -24,7 +27,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   // beam of one no way leads to what is not written.
   const beginning = ({ word, share, parent }, i, t, known, width) => {
     const group = attnElement("g", { class: known }),
-      y = top + tall * t;
+      y = tall * t + 12;
     const [x, start] = [i, parent].map((place) => left + wide * (place + 0.5));
     const pressed = { textLength: wide - 6, lengthAdjust: "spacingAndGlyphs" };
     const way = `M${start.toFixed(1)},${y - 11}L${x.toFixed(1)},${y + 2}`;
@@ -43,8 +46,21 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     const groups = steps.flatMap((row, t) =>
       row.map((one, i) => beginning(one, i, t, kind(i, t), width)),
     );
-    picture.setAttribute("viewBox", `0 0 ${2 * left + 4 * wide} ${top + tall * steps.length}`);
-    picture.replaceChildren(name, ...strip(vector), ...groups);
+    const lines = Math.ceil(vector.length / across);
+    picture.setAttribute("viewBox", `0 0 ${2 * left + 4 * wide} ${30 + high * lines}`);
+    picture.replaceChildren(name, ...strip(vector));
+    tree.setAttribute("viewBox", `0 0 ${2 * left + 4 * wide} ${12 + tall * steps.length}`);
+    tree.replaceChildren(...groups);
+  };
+
+  // What few readers ask for is out of sight until they open the line above it.
+  let last;
+  const unfold = () => {
+    tree.toggleAttribute("hidden", !fold.open);
+    const { narrow, chance } = last;
+    const more =
+      narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${probability(narrow)}`;
+    show("chance", fold.open ? probability(chance) + more : "");
   };
 
   const showMarked = (name, words, right) => {
@@ -54,20 +70,19 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   };
 
   const draw = (now) => {
-    drawPicture(now);
-    const { source, said, other, chance, narrow } = now,
+    drawPicture((last = now));
+    const { source, said, other } = now,
       at = texts.indexOf(written(source));
     const right = data.pairs[at]?.[1],
       wanted = right ?? other;
+    show("read", written(source));
     const count = showMarked("said", said, wanted),
       of = `${count} of ${said.length} words`;
     showMarked("other", right ? [] : other, wanted); // for a sentence of one's own
     show("right", right ? written(right) : "");
     const alike = written(said) === written(other) ? "the same" : "something else";
     show("strange", right ? of : `${of}: chapter 04 says ${alike}`);
-    const more =
-      narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${probability(narrow)}`;
-    show("chance", probability(chance) + more);
+    unfold();
     write("beam-reading", value("beam"));
     // they keep the focus that they have
     for (const [name, end] of [
@@ -152,6 +167,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
       followExample(parts, part("longer"));
       act();
     });
+  fold.addEventListener("toggle", unfold);
   const steps = data.steps.map((row) => row.map(([word, share]) => ({ word, share, parent: 0 })));
   const said = steps.map(([one]) => one);
   draw({
