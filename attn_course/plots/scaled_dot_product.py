@@ -23,46 +23,86 @@ UNIT = 0.46  # of a box, for one position or one feature
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figure:
-    """Draw the two products of the layer as boxes, each axis as long as it is."""
+def layer_grows(query_len: int, key_len: int, d_key: int, d_value: int, batch: str) -> Figure:
+    """Draw the products of the layer as boxes, each axis as long as it is, at each of its steps.
+
+    The rows are one query and one table, many queries, keys and values apart, and batches.
+    """
+    one, table, apart = (1, d_key, d_key), (query_len, d_key, d_key), (query_len, d_key, d_value)
+    names, same = ("Q", "K\u1d40", "A", "V", "O"), ("Q", "X\u1d40", "A", "X", "O")
+    rows: list[tuple[str, Sequence[str], tuple[int, int, int], int]] = [
+        ("1   one query, one table", ("q", "X\u1d40", "a", "X", "o"), one, 1),
+        ("2   many queries", same, table, 1),
+        ("3, 4   keys and values apart, queries from anywhere", names, apart, 1),
+        (f"5   batches: {batch} of them", names, apart, 3),
+    ]
+    tall = UNIT * max(query_len, key_len, d_key) + 2.1
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 1.5))
-        weights = (query_len, key_len)
-        x = _matrix(axes, 0, "query", "Q", (query_len, d_key))
-        x = _matrix(axes, _sign(axes, x, "\u00b7"), "key", "K\u1d40", (d_key, key_len))
-        divided = _sign(axes, x, f"\u00f7 \u221a{d_key} =", 3.1)
-        scores = _matrix(axes, divided, "scores", "E", weights)
-        x = _matrix(axes, scores + 1.9, "weight", "A", weights)
-        x = _matrix(axes, _sign(axes, x, "\u00b7"), "value", "V", (key_len, d_value))
-        x = _matrix(axes, _sign(axes, x, "="), "output", "O", (query_len, d_value))
-        arrow = {"arrowstyle": "->", "color": INK}
-        axes.annotate("", (scores + 1.3, 0), (scores + 0.15, 0), arrowprops=arrow)
-        says = "softmax along the rows,\nover the keys"
-        low = -UNIT * query_len / 2 - 0.35
-        axes.text(scores + 0.7, low, says, ha="center", va="top")
-        most = UNIT * max(query_len, key_len, d_key) / 2
-        axes.set(xlim=(-0.6, x + 0.1), ylim=(min(-most, low - 1.4), most + 0.8), aspect="equal")
+        figure, axes = plt.subplots(figsize=(5.2, 4.7))
+        ends = []
+        for place, (title, letters, (queries, inner, width), copies) in enumerate(rows):
+            shapes = [(queries, inner), (inner, key_len), (queries, key_len), (key_len, width)]
+            shapes.append((queries, width))
+            ends.append(_product(axes, -tall * place, letters, shapes, copies))
+            axes.text(-0.6, tall * (0.5 - place) + 0.15, title, va="center", fontweight="bold")
+        axes.set(
+            xlim=(-0.6, max(ends) + 0.1), ylim=(0.8 - tall * (len(rows) - 0.5), 0.5 * tall + 0.4)
+        )
+        axes.set_aspect("equal")
         axes.axis("off")
     return closed(figure)
 
 
-def _sign(axes: Axes, x: float, text: str, gap: float = 1.35) -> float:
+def _product(
+    axes: Axes, y: float, names: Sequence[str], shapes: Sequence[tuple[int, int]], copies: int
+) -> float:
+    """Draw a row: query, keys, an arrow to the weights, values, output; return where it ends."""
+    roles = ("query", "key", "weight", "value", "output")
+    x = 0.0
+    for number, (role, name, shape) in enumerate(zip(roles, names, shapes, strict=True)):
+        is_table = name.startswith("X")
+        if number == 2:
+            root = f"\u00f7 \u221a{shapes[0][1]},"
+            axes.text(x + 1.5, y + 0.15, root, ha="center", va="bottom")
+            axes.text(x + 1.5, y - 0.15, "softmax", ha="center", va="top")
+            arrow = {"arrowstyle": "->", "color": INK}
+            axes.annotate("", (x + 2.4, y), (x + 0.6, y), arrowprops=arrow)
+            x += 3.4
+        elif number:
+            x = _sign(axes, x, y, "=" if number == 4 else "\u00b7")
+        x = _matrix(axes, (x, y), "table" if is_table else role, name, shape, copies)
+    return x
+
+
+def _sign(axes: Axes, x: float, y: float, text: str, gap: float = 1.35) -> float:
     """Write a sign behind a matrix; return where the next one begins, its length before it."""
-    axes.text(x + (gap - 0.45) / 2, 0, text, ha="center", va="center")
+    axes.text(x + (gap - 0.45) / 2, y, text, ha="center", va="center")
     return x + gap
 
 
-def _matrix(axes: Axes, x: float, role: str, name: str, shape: tuple[int, int]) -> float:
-    """Draw a box from `x` to what is returned, with its name and the lengths of its axes."""
+def _matrix(
+    axes: Axes, at: tuple[float, float], role: str, name: str, shape: tuple[int, int], copies: int
+) -> float:
+    """Draw a box, or a stack, from `x` to what is returned, with its name and its axes' lengths."""
+    x, y = at
     height, width = UNIT * shape[0], UNIT * shape[1]
-    face = ROLE.get(role, PAPER)
-    box = Rectangle((x, -height / 2), width, height, facecolor=face, edgecolor=INK, linewidth=1)
-    axes.add_patch(box)
-    ink = ink_of(role)
-    axes.text(x + width / 2, 0, name, color=ink, ha="center", va="center", fontsize=13)
-    axes.text(x + width / 2, height / 2 + 0.1, shape[1], ha="center", va="bottom")
-    axes.text(x - 0.1, 0, shape[0], ha="right", va="center")
-    return x + width
+    for away in (0.11 * copy for copy in reversed(range(copies))):
+        corner = (x + away, y - height / 2 + away)
+        look = {"facecolor": ROLE.get(role, PAPER), "edgecolor": INK, "linewidth": 1}
+        axes.add_patch(Rectangle(corner, width, height, **look))
+    above = y + height / 2 + 0.1 + 0.11 * (copies - 1)
+    axes.text(
+        x + width / 2,
+        y,
+        name,
+        color=ink_of(role),
+        ha="center",
+        va="center",
+        fontsize=13 if shape[0] > 1 else 11,
+    )
+    axes.text(x + width / 2, above, shape[1], ha="center", va="bottom")
+    axes.text(x - 0.1, y, shape[0], ha="right", va="center")
+    return x + width + 0.11 * (copies - 1)
 
 
 # --- dot product and distance ---------------------------------------------------------------------

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 
-from attn_course.plots import PAPER, ROLE
+from attn_course.plots import ROLE
 from attn_course.plots import scaled_dot_product as figures
 from attn_course.scaled_dot_product import causal_mask, combine, padding_mask
 from tests.figures.figure_laws import assert_laws, contrast, words_in
@@ -43,9 +43,9 @@ MASKS = {
 POWERS, VALUES = torch.tensor([6.0, 3, 9, 2]), torch.tensor([10.0, 20, 40, 0])
 
 
-def layer_shapes() -> Figure:
+def layer_grows() -> Figure:
     """Draw a layer of three queries and five keys."""
-    return figures.layer_shapes(3, 5, 4, 2)
+    return figures.layer_grows(3, 5, 4, 2, "7")
 
 
 def louder() -> Figure:
@@ -78,7 +78,7 @@ def in_blocks() -> Figure:
     return figures.in_blocks(POWERS, VALUES, 2, ["total 9\nblend 120", "total 20\nblend 480"])
 
 
-DIAGRAMS = [layer_shapes, in_blocks]
+DIAGRAMS = [layer_grows, in_blocks]
 FIGURES = [*DIAGRAMS, louder, variances, slopes, learning, masks]
 
 
@@ -100,45 +100,50 @@ def test_boxes_are_as_long_as_the_axes_that_they_stand_for() -> None:
         wanted = [
             ("query", queries, d_key),
             ("key", d_key, keys),
-            (None, queries, keys),
             ("weight", queries, keys),
             ("value", keys, d_value),
             ("output", queries, d_value),
         ]
         found = {}
-        for box in boxes(figures.layer_shapes(*sizes)):
+        for box in boxes(figures.layer_grows(*sizes, batch="7")):  # the last row is the layer
             face = to_rgb(box.get_facecolor())
             role = next((r for r, colour in ROLE.items() if to_rgb(colour) == face), None)
-            found[role] = (box.get_height() / figures.UNIT, box.get_width() / figures.UNIT)
+            if role:
+                found[role] = (box.get_height() / figures.UNIT, box.get_width() / figures.UNIT)
         assert len(found) == len(wanted)
         for role, height, width in wanted:
             assert_near(found[role], (height, width))
 
 
-def test_the_arrow_leads_from_the_scores_to_the_weights() -> None:
-    figure = layer_shapes()
-    (arrow,) = [text for text in figure.axes[0].texts if isinstance(text, Annotation)]
-    scores, weights = (
-        next(box for box in boxes(figure) if to_rgb(box.get_facecolor()) == to_rgb(face))
-        for face in (PAPER, ROLE["weight"])
-    )
-    assert scores.get_x() + scores.get_width() < arrow.xyann[0] < arrow.xy[0] < weights.get_x()
-    assert any("over the keys" in text for text in words_in(figure))
+def test_each_row_has_five_boxes_whose_inner_sizes_agree() -> None:
+    rows: dict[float, list[Rectangle]] = {}
+    for box in boxes(figures.layer_grows(3, 5, 4, 2, "7")):
+        rows.setdefault(round(box.get_y() + box.get_height() / 2, 6), []).append(box)
+    in_order = [sorted(row, key=Rectangle.get_x) for row in rows.values()]
+    assert [len(row) for row in in_order] == 6 * [5]  # of the last row a stack of three
+    for query, key, weights, value, output in in_order:
+        assert_near(query.get_width(), key.get_height())
+        assert_near(key.get_width(), weights.get_width())
+        assert_near(weights.get_width(), value.get_height())
+        assert_near(value.get_width(), output.get_width())
+        assert_near(query.get_height(), output.get_height())
 
 
 def test_scores_are_divided_by_the_root_of_the_width_of_the_keys() -> None:
     for d_key in (4, 7):
-        assert f"÷ √{d_key} =" in words_in(figures.layer_shapes(3, 5, d_key, 2))
+        assert f"÷ √{d_key}," in words_in(figures.layer_grows(3, 5, d_key, 2, "7"))
 
 
 def test_letters_in_boxes_are_legible() -> None:
-    for figure in (layer_shapes(), in_blocks()):
+    for figure in (layer_grows(), in_blocks()):
         (axes,) = figure.axes
         for box in boxes(figure):
             x, y = box.get_x() + box.get_width() / 2, box.get_y() + box.get_height() / 2
             inside = [
                 t for t in axes.texts if np.hypot(*(np.subtract(t.get_position(), (x, y)))) < 0.01
             ]
+            if not inside:  # of a stack, the first has the letter
+                continue
             assert len(inside) == 1
             assert contrast(inside[0].get_color(), to_rgb(box.get_facecolor())) >= 4.5
 

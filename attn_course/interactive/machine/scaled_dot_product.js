@@ -13,11 +13,13 @@ const modelOf = ({ d }, { draws, slopes, stops }) => {
   return { place, slopes, ...Object.fromEntries(kinds) };
 };
 
-const drawKind = (pen, key, title, [x, width], tall, most, { scores, weights }) => {
+// The scores of all widths have one axis: it is seen that they grow.
+const drawKind = (pen, key, title, [x, width], tall, ends, { scores, weights }) => {
   const opacity = pen.seen(2),
-    largest = `largest ${shown(Math.max(...weights))}`;
+    [highest, largest] = [scores, weights].map((list) => `largest ${shown(Math.max(...list))}`);
   pen.text(`${key}-title`, x, 8, title, "ink", { bold: true });
-  drawBars(pen, `${key}-score`, [x, 22, width, tall], scores, [-most, most], "ink", {
+  pen.text(`${key}-highest`, x + width, 8, highest, "ink", { at: "end", halo: true });
+  drawBars(pen, `${key}-score`, [x, 22, width, tall], scores, ends, "ink", {
     opacity: 0.55,
   });
   const y = tall + 42;
@@ -78,19 +80,19 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
 
 attnMachine("machine-scaled-dot-product", {
   model: modelOf,
-  draw(pen, state, model, set, { stops }) {
+  draw(pen, state, model, set, { stops, draws }) {
     const gap = pen.narrow ? 14 : 30,
       width = (pen.width - gap) / 2,
       tall = pen.narrow ? 68 : 82,
-      most = 1.05 * Math.max(...model.raw.scores.map(Math.abs));
-    drawKind(pen, "raw", "scores q \u00b7 k", [0, width], tall, most, model.raw);
+      ends = [Math.min(...draws.flat()), Math.max(...draws.flat())];
+    drawKind(pen, "raw", "scores q \u00b7 k", [0, width], tall, ends, model.raw);
     drawKind(
       pen,
       "root",
       "scores q \u00b7 k / \u221ad",
       [width + gap, width],
       tall,
-      most,
+      ends,
       model.root,
     );
     return drawSlopes(pen, state, model, set, 2 * tall + 98, stops.d);
