@@ -137,7 +137,7 @@ STATES = {
             "query": (1, 2),
             "keys": (2, 0, 0, 1, 1, 1),
             "off": (0, 0, 0),
-            "W": (0.6, 0.8, -0.8, 0.6),
+            "W": (0, 1, 0, 0),  # of the chapter, column by column
         },
         controls={"score": Choice("score", ("dot", "general"))},
     ),
