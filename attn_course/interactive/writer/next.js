@@ -9,8 +9,7 @@ const saidOf = (piece) =>
 
 const drawNext = (pen, now, [left, top, width, row], force) => {
   const bar = left + ROOM.name,
-    most = Math.max(...now.best.flatMap(([, ...shares]) => shares)),
-    room = (width - ROOM.name - ROOM.share) / most;
+    room = width - ROOM.name - ROOM.share; // of 100%, always: a sure model is seen to be sure
   const legend = { at: "end", small: true },
     outline = now.off.size ? "outline: nothing silenced" : "";
   pen.text("next", left, top + 8, "next piece", "ink", { bold: true });
@@ -20,6 +19,7 @@ const drawNext = (pen, now, [left, top, width, row], force) => {
       piece = now.pieces[token],
       text = spelt(piece).slice(0, 9);
     letters(pen, `piece${i}`, [bar - 8 - text.length * 7.5, y], text, 12.5);
+    pen.rect(`whole${i}`, [bar, y - 7, room, 14], "output", { round: 2, opacity: 0.1 });
     pen.rect(`law${i}`, [bar, y - 7, room * law, 14], "output", { round: 2 });
     if (outline)
       pen.rect(`own${i}`, [bar, y - 7, Math.max(room * own, 1), 14], "ink", {
