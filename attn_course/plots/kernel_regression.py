@@ -35,6 +35,9 @@ def one_estimate(
         river.scatter(key, value, color=ROLE["value"], s=70, label="values")
         share.bar(key, weights, width=0.35, color=ROLE["weight"], label="weights")
         river.scatter(query, output, color=ROLE["output"], s=150, marker="*", label="output")
+        river.annotate(
+            f"{output:.0f} cm", (query, output), (11, 0), textcoords="offset points", va="center"
+        )
         for place, weight in zip(key.tolist(), weights.tolist(), strict=True):
             share.text(place, weight + 0.03, f"{weight:.1f}", ha="center")
         river.set(ylabel="depth in cm", ylim=(92, 0))

@@ -6,7 +6,7 @@ const LOG_KERNELS = {
   Epanechnikov: (u) => (u ** 2 < 1 ? Math.log(1 - u ** 2) : -Infinity),
 };
 const LINE = [0, 14], // metres from the bank
-  TICKS = [0, 5, 10],
+  TICKS = [0, 2, 4, 6, 8, 10, 12, 14],
   SURFACE = 34,
   FULL = 12; // points
 
@@ -163,7 +163,7 @@ const drawRiver = ({ pen, x, y, floor, strip }) => {
     pen.text(`tick${tick}-is`, x(tick), end + 10, tick, "ink", look);
   }
   const text = pen.narrow ? "metres" : "metres from the bank";
-  pen.text("key", right, end + 10, text, "key", { at: "end", small: true });
+  pen.text("key", right, end - 9, text, "key", { at: "end", small: true });
 };
 
 attnMachine("machine-kernel-regression", {
