@@ -22,6 +22,10 @@ const lookAround = (query, key, value, scale, row) => {
 
 const drawWords = (pen, box, { x, row }, set) => {
   const plane = planeOf(pen, "x", box, VIEW, "words x");
+  const [left, top, width, height] = box,
+    look = { small: true, at: "end", opacity: 0.75 };
+  pen.text("across", left + width - 6, top + height - 10, "finance \u2192", "ink", look);
+  pen.text("up", plane.zero[0] - 5, top + 10, "water \u2191", "ink", look);
   pairsOf(x).forEach((token, i) => {
     plane.arrow(`a${i}`, token, "ink", { line: i === row[0] ? 2.6 : 1.6, name: WORDS[i] });
     plane.grip(`a${i}`, token, WORDS[i], "ink", (to) => set({ x: pairsOf(x).with(i, to).flat() }), {
