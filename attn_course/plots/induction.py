@@ -11,13 +11,27 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import BROWN, COMPARED, FAINT, GREY, INK, PAPER, ROLE, VIOLET, closed, style
+from attn_course.plots import (
+    BROWN,
+    COMPARED,
+    FAINT,
+    GREY,
+    INK,
+    PAPER,
+    ROLE,
+    VIOLET,
+    closed,
+    ink_of,
+    style,
+)
 from attn_course.plots.curves import draw_mean_and_range
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", ROLE["weight"]])
 LINES = ("-", "--", ":", "-.")
+ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
 
 
 def two_looks(letters: str = "xabya") -> Figure:
@@ -47,6 +61,45 @@ def two_looks(letters: str = "xabya") -> Figure:
         axes.set(xlim=(-1.6, last + 0.6), ylim=(-0.45, 3.85))
         axes.axis("off")
     return closed(figure)
+
+
+def compartments(letters: str = "xabya") -> Figure:
+    """Draw the four parts of the stream of two letters, as they come in and after each layer.
+
+    Args:
+        letters: The sequence, whose last letter stands in it once before.
+    """
+    last, found = len(letters) - 1, letters.index(letters[-1]) + 1
+    names = ("comes in", "after layer 0", "after layer 1")
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        for left, at in ((0.0, found), (4.9, last)):
+            for place, part in enumerate(("is", "after", "next", "one")):
+                axes.text(left + place + 0.5, 3.5, part, ha="center")
+            for layer, name in enumerate(names):
+                before = letters[at - 1] if layer else ""
+                answer = letters[found] if layer > 1 and at == last else ""
+                parts = ((letters[at], "query" if at == last else ""), (before, "key"))
+                for place, (part, role) in enumerate((*parts, (answer, "output"), ("1", ""))):
+                    _compartment(axes, (left + place, 2.9 - 1.45 * layer), part, role)
+                if not left:
+                    axes.text(-0.25, 2.9 - 1.45 * layer, name, ha="right", va="center")
+        look = {"arrowstyle": "->", "color": ROLE["weight"], "linewidth": 1.8}
+        bow = {"connectionstyle": "arc3,rad=-0.12", "shrinkA": 1, "shrinkB": 1}
+        axes.annotate("", (1.5, 1.08), (5.4, 1.08), arrowprops=look | bow)
+        asks = f"asks: after {letters[last]}?"
+        axes.text(3.45, 0.65, asks, ha="center", va="center", bbox=ON_PAPER)
+        axes.set(xlim=(-2.6, 9), ylim=(-0.45, 3.9))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _compartment(axes: Axes, at: tuple[float, float], part: str, role: str) -> None:
+    """Draw one part of a stream in its box, in the colour of its role if there is something."""
+    face = ROLE.get(role, PAPER) if part else PAPER
+    axes.add_patch(Rectangle((at[0], at[1] - 0.36), 1, 0.72, facecolor=face, edgecolor=INK))
+    look = {"color": ink_of(role), "ha": "center", "va": "center", "fontweight": "bold"}
+    axes.text(at[0] + 0.5, at[1], part, **look)
 
 
 def _letter(
