@@ -257,7 +257,9 @@ def words(cells: list[NotebookNode]) -> int:
 def in_figure(output: NotebookNode) -> Iterator[str]:
     """Yield what a figure says: in its drawing, and a live one in its sentence and controls too."""
     data = output.get("data", {})
-    drawn = output.get("metadata", {}).get("image/png", {}).get("svg", "")
+    about = output.get("metadata", {}).get("image/png", {})
+    *_, last = ("", *about.get("steps", {}).values())  # which has the words of the others too
+    drawn = about.get("svg", last)
     for svg in (drawn, data.get("image/svg+xml", "")):
         yield from (TAG.sub("", text) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL))
     if stored := data.get(STORED):

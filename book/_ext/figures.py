@@ -13,6 +13,7 @@ import json
 from html import escape
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from sphinx.application import Sphinx
 
@@ -30,9 +31,31 @@ def show_vectors(notebook: dict[str, Any]) -> None:
     for cell in notebook["cells"]:
         alt = cell.get("metadata", {}).get("mystnb", {}).get("image", {}).get("alt", "")
         for output in cell.get("outputs", ()):
-            if svg := output.get("metadata", {}).get(PNG, {}).pop("svg", ""):
-                drawn = svg.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1)
-                output["data"]["text/html"] = f'<div class="attn-drawn">{drawn}</div>'
+            about = output.get("metadata", {}).get(PNG, {})
+            if steps := about.pop("steps", {}):
+                output["data"]["text/html"] = stepped(steps, alt)
+            elif svg := about.pop("svg", ""):
+                output["data"]["text/html"] = f'<div class="attn-drawn">{labelled(svg, alt)}</div>'
+
+
+def labelled(svg: str, words: str) -> str:
+    """A drawing with the words that a screen reader says."""
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1)
+
+
+def stepped(steps: dict[str, str], alt: str) -> str:
+    """Some drawings, of which the style sheet shows the one whose button is chosen."""
+    name = f"steps-{crc32(''.join(steps.values()).encode()):x}"
+    buttons = "".join(
+        f'<input type="radio" name="{name}" id="{name}-{i}"{" checked" * (not i)} />'
+        f'<label for="{name}-{i}">{escape(step)}</label>'
+        for i, step in enumerate(steps)
+    )
+    drawn = "".join(f"<div>{labelled(svg, step)}</div>" for step, svg in steps.items())
+    return (
+        f'<div class="attn-drawn attn-steps" role="group" aria-label="{escape(alt)}">'
+        f'{buttons}<div class="attn-stages">{drawn}</div></div>'
+    )
 
 
 def show_figures(app: Sphinx, _: str, source: list[str]) -> None:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, closed, ink_of, style
+from attn_course.plots.steps import Steps
 from attn_course.plots.vector import LETTERS, OF_PAGE, STORES, png_of, svg_of
 from tests.conftest import ROOT
 from tests.figures.figure_laws import contrast
@@ -132,3 +133,18 @@ def test_colours_stand_out_from_the_ground_of_the_page(scheme: str) -> None:
             assert contrast(found.get(var and var[0], colour), GROUND[scheme]) >= 3
     if scheme == "dark":  # on white the orange of the keys has less, and a rim or a shape
         assert all(contrast(colour, GROUND[scheme]) >= 3 for colour in ROLE.values())
+
+
+def test_steps_are_one_picture_elsewhere_and_in_the_book_one_for_each_button() -> None:
+    forms, about = Steps({"1 few": drawn(2), "2 more": drawn(3)})._repr_mimebundle_()
+    assert forms["image/png"] == png_of(drawn(3))
+    output = {"output_type": "display_data", "data": forms, "metadata": about}
+    words = {"mystnb": {"image": {"alt": "Two steps of marks"}}}
+    show_vectors({"cells": [{"cell_type": "code", "metadata": words, "outputs": [output]}]})
+    assert "steps" not in output["metadata"]["image/png"]
+    page = ElementTree.fromstring(output["data"]["text/html"].replace(" checked ", ' checked="" '))
+    buttons = [one for one in page if one.tag == "label"]
+    assert [button.text for button in buttons] == ["1 few", "2 more"]
+    *_, stages = page
+    assert [stage[0].get("aria-label") for stage in stages] == ["1 few", "2 more"]
+    assert page.get("aria-label") == "Two steps of marks"
