@@ -79,9 +79,11 @@ def factors() -> Figure:
             axes.add_patch(Rectangle((corner, corner), 2, 2, facecolor=FAINT, alpha=0.6))
         axes.axhline(0, color=INK, linewidth=1)
         axes.axvline(0, color=INK, linewidth=1)
+        axes.plot(1, 0, "o", color=INK, markersize=7, markerfacecolor=PAPER, zorder=4)
         axes.plot((1, 1), (-1, 0), "--", color=ROLE["output"])
         axes.plot(1, -1, "o", color=ROLE["output"], markersize=9)
         axes.text(1.12, -0.5, "1", va="center")
+        axes.text(1.08, 0.12, "nearest: A alone", va="bottom")
         axes.text(1, -1.2, "wanted: A \u2212 B", ha="center", va="top")
         for x in (1, -1):
             axes.text(x, x, "one head", ha="center", va="center")

@@ -120,10 +120,11 @@ attnMachine("machine-multi-head", {
         look,
       );
     });
-    const [x, y] = pen.narrow ? [10, 3 * step - 26] : [2 * (card + 12) + 16, 141];
-    const look = { small: true, opacity: pen.seen(3) };
-    pen.text("legend", x, y, "ring: if verbs are exchanged", "output", look);
-    return 2 * step + tall;
+    const bottom = 2 * step + tall + 14,
+      look = { small: true, at: "middle", opacity: pen.seen(3) };
+    const says = "ring: the output if the verbs are exchanged";
+    pen.text("legend", pen.width / 2, bottom, says, "output", look);
+    return bottom + 10;
   },
   say(_, { words, one, other, both }, step) {
     const asks = `\u201c${words.join(" ")}\u201d`;
