@@ -379,6 +379,9 @@ NO_TENSORS = {
     "leave", "pattern", "head_outputs", "AttentionBlock", "AttentionOnly", "weights_of_heads",
     "previous_token_score", "after_same_token", "induction_score", "loss_where", "silence",
     "freeze", "exchange_keys", "read_without", "by_hand",
+    # of long texts, likewise
+    "angles", "rotate_pairs", "rotate_halves", "CacheSizes", "SlowMemory", "attend_by_table",
+    "attend_in_tiles",
     # of linear attention, likewise
     "elu_features", "taylor_features", "random_features", "retained", "all_pairs", "add_pair",
     "correct_pair", "read", "one_by_one", "in_chunks", "linear_attention", "delta_values",

@@ -43,7 +43,7 @@ OURS = ("attn_bank", "attn_course")
 TOO_HEAVY = ("IPython", "matplotlib", "sklearn", "sqlite3", "statsmodels")
 # Rooms that several chapters share, and those of one chapter; later ones may import both.
 SHARED = ("layer", "shapes")
-COMPANIONS = {"seq2seq": ("decoding",), "captioning": ("captions",)}
+COMPANIONS = {"seq2seq": ("decoding",), "captioning": ("captions",), "long_context": ("context",)}
 # Put together here, so that this file does not hold what it looks for.
 FORBIDDEN = {
     "an allclose whose default tolerances refuse right answers": r"(?<!assert_)allclose" + r"\(",
