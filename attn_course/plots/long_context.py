@@ -1,0 +1,161 @@
+"""The figures of chapter 13: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from attn_course.plots import BROWN, COMPARED, FAINT, GREY, INK, PAPER, ROLE, VIOLET, closed, style
+
+MARKS = "os^"
+# What the record calls kinds of positions, and tests, and what a reader calls them.
+KINDS = {"rotary": "rotary", "linear": "ALiBi", "buckets": "T5's bias"}
+KINDS |= {"sinusoids": "sines, added", "learned": "learned, added", "none": "none"}
+TESTS = {"as in training": "64 letters", "longer": "256, as far apart"}
+TESTS |= {"farther apart": "256, farther apart"}
+
+
+def four_times(rows: Mapping[str, Mapping[str, Tensor]]) -> Figure:
+    """Draw the share of letters that are right, a row for each kind of positions.
+
+    Args:
+        rows: For each kind, and for each test, the shares of the seeds, (num_seeds,).
+    """
+    colours = (GREY, BROWN, VIOLET)
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 1.3 + 0.46 * len(rows)))
+        for row, tests in enumerate(rows.values()):
+            for step, (name, shares) in enumerate(tests.items()):
+                height = row + 0.22 * (step - 1) + np.linspace(-0.05, 0.05, len(shares))
+                label = name if row == 0 else None
+                axes.plot(
+                    100 * shares, height, MARKS[step], color=colours[step], label=label, alpha=0.85
+                )
+        axes.set_yticks(range(len(rows)), list(rows))
+        axes.set(xlim=(0, 100), ylim=(len(rows) - 0.5, -0.6), xlabel="letters right, %")
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=FAINT, linewidth=0.5)
+        axes.set_axisbelow(True)
+        figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=1.0)
+    return closed(figure)
+
+
+def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
+    """Draw what published models keep of a token, on a logarithmic axis.
+
+    Args:
+        kilobytes: For each model its kilobytes a token.
+        kinds: For each model how its heads share: one of three words.
+    """
+    colours = dict(zip(dict.fromkeys(kinds.values()), COMPARED, strict=False))
+    hatches = dict(zip(colours, ("", "////", "...."), strict=False))
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 0.9 + 0.36 * len(kilobytes)))
+        seen = set()
+        for row, (name, size) in enumerate(kilobytes.items()):
+            kind = kinds[name]
+            label = None if kind in seen else kind
+            seen.add(kind)
+            axes.barh(row, size, 0.62, left=0, color=PAPER, edgecolor=colours[kind],
+                      hatch=hatches[kind], linewidth=1.4, label=label)  # fmt: skip
+            axes.text(1.12 * size, row, f"{size:,.0f}", va="center")
+        axes.set_xscale("log")
+        axes.set_yticks(range(len(kilobytes)), list(kilobytes))
+        axes.set(xlim=(20, 14_000), ylim=(len(kilobytes) - 0.45, -0.6))
+        axes.set(xlabel="kilobytes kept of each token, logarithmic")
+        axes.tick_params(axis="y", length=0)
+        axes.legend(loc="lower right")
+    return closed(figure)
+
+
+def two_memories() -> Figure:
+    """Draw the way of a tile: from a large, slow memory into a small, fast one, and back."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.3))
+        _box(axes, (0, 0), 4.3, 4.4, "large and slow")
+        _box(axes, (6.0, 0.9), 3.2, 2.6, "small and fast")
+        for column, (role, name) in enumerate({"query": "Q", "key": "K", "value": "V"}.items()):
+            left = 0.35 + 1.0 * column
+            for row in range(6):
+                chosen = row == (4 if role == "query" else 2)
+                _cell(axes, (left, 0.35 + 0.55 * row), 0.7, ROLE[role], chosen)
+            axes.text(left + 0.35, 3.75, name, ha="center", va="bottom")
+        for row in range(6):
+            _cell(axes, (3.35, 0.35 + 0.55 * row), 0.7, ROLE["output"], row == 4)
+        axes.text(3.7, 3.75, "out", ha="center", va="bottom")
+        _cell(axes, (6.3, 2.35), 0.7, ROLE["query"], True)
+        _cell(axes, (6.3, 1.25), 0.7, ROLE["key"], True)
+        _cell(axes, (7.2, 1.25), 0.7, ROLE["value"], True)
+        axes.add_patch(
+            Rectangle((7.45, 2.05), 0.9, 0.9, facecolor=ROLE["weight"], edgecolor=INK, linewidth=1)
+        )
+        axes.text(8.95, 2.5, "tile", ha="right", va="center", fontsize=9, rotation=90)
+        axes.text(8.35, 1.5, "best\ntotal\nblend", ha="center", va="center", fontsize=8)
+        line = {"arrowstyle": "->", "color": INK, "linewidth": 1.8}
+        axes.annotate("", (5.95, 2.6), (4.35, 2.6), arrowprops=line)
+        axes.annotate("", (4.35, 1.6), (5.95, 1.6), arrowprops=line)
+        axes.text(5.15, 2.72, "read", ha="center", va="bottom")
+        axes.text(5.15, 1.48, "write", ha="center", va="top")
+        axes.set(xlim=(-0.1, 9.4), ylim=(-0.2, 5.1))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _box(axes: Axes, corner: tuple[float, float], width: float, height: float, name: str) -> None:
+    axes.add_patch(Rectangle(corner, width, height, facecolor=PAPER, edgecolor=INK, linewidth=1.4))
+    axes.text(
+        corner[0] + width / 2, corner[1] + height + 0.1, name, ha="center", va="bottom",
+        fontweight="bold",
+    )  # fmt: skip
+
+
+def _cell(
+    axes: Axes, corner: tuple[float, float], width: float, colour: str, is_filled: bool
+) -> None:
+    axes.add_patch(
+        Rectangle(corner, width, 0.4, facecolor=colour if is_filled else PAPER, edgecolor=colour,
+                  linewidth=1.2)
+    )  # fmt: skip
+
+
+def rooms(reserved: Sequence[int], longest: int, pages: Mapping[str, Sequence[int]], page_len: int,
+          lengths: Mapping[str, int], num_pages: int) -> Figure:  # fmt: skip
+    """Draw one memory twice: with room for the longest text for each, and in pages.
+
+    Args:
+        reserved: The lengths of the texts that fit when each has the room of the longest one.
+        longest: That room, in tokens.
+        pages: For each text the numbers of its pages.
+        page_len: Tokens of a page.
+        lengths: For each text its length.
+        num_pages: Number of pages of the memory.
+    """
+    colours = dict(zip(pages, (VIOLET, BROWN, GREY, INK, ROLE["value"]), strict=False))
+    with style():
+        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 2.5))
+        for number, length in enumerate(reserved):
+            colour = [*colours.values()][number]
+            above.add_patch(Rectangle((number * longest, 0), length, 1, facecolor=colour))
+            above.add_patch(Rectangle((number * longest, 0), longest, 1, fill=False, edgecolor=INK))
+        for text, own in pages.items():
+            for order, page in enumerate(own):
+                filled = min(page_len, lengths[text] - order * page_len)
+                left = page * page_len
+                below.add_patch(Rectangle((left, 0), filled, 1, facecolor=colours[text]))
+                below.text(left + page_len / 2, 1.06, text, ha="center", va="bottom", fontsize=8)
+        for page in range(num_pages):
+            below.add_patch(Rectangle((page * page_len, 0), page_len, 1, fill=False, edgecolor=INK))
+        for number, text in enumerate([*pages][: len(reserved)]):
+            above.text((number + 0.5) * longest, 1.06, text, ha="center", va="bottom", fontsize=8)
+        for axes, name in ((above, "room for the longest"), (below, "pages")):
+            axes.set(xlim=(-1, num_pages * page_len + 1), ylim=(-0.05, 1.5))
+            axes.set_title(name, loc="left", fontsize=10)
+            axes.axis("off")
+    return closed(figure)
