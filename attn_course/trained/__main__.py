@@ -16,6 +16,7 @@ from attn_course.trained import (
     kneser_ney,
     minilm_heads,
     parts,
+    positions,
     recall,
     two_readings,
     without_recurrence,
@@ -36,6 +37,7 @@ def main() -> None:
     makers |= {"closing": closing.make, "writers": writers.make, "written": written.make}
     makers |= {"kneser_ney": kneser_ney.make, "parts": parts.make, "budget": budget.make}
     makers |= {"induction": induction.make, "fewer_projections": fewer_projections.make}
+    makers |= {"positions": positions.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
@@ -45,7 +47,7 @@ def main() -> None:
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
         "about 10 minutes, written, about 2, parts, about 4, budget, about 10, induction, about 6, "
-        "or fewer_projections, half a minute.",
+        "fewer_projections, half a minute, or positions, about 9.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names
