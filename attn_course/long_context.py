@@ -27,7 +27,7 @@ def angles(
     base: float = 10_000.0,
     stretch: float = 1.0,
 ) -> Float[Tensor, "*batch length pairs"]:
-    """How far each pair of features turns at each position, in radians.
+    """The angle by which each pair of features turns at each position, in radians.
 
     Pair `i` turns by `position / stretch / base ** (2i / d_head)`.
 
@@ -109,7 +109,7 @@ def _turn(first: Tensor, second: Tensor, angle: Tensor) -> tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class CacheSizes:
-    """What a model keeps of each token while it writes.
+    """The sizes of what a model keeps of each token while it writes.
 
     Attributes:
         num_layers: Number of layers, each with a cache.

@@ -73,7 +73,7 @@ def gradients_in_tiles(
 def _gradients_of_tile(
     of_rows: tuple[Tensor, ...], key: Tensor, value: Tensor, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """What one tile adds to the gradients for its queries, its keys and its values."""
+    """The part of one tile in the gradients for its queries, its keys and its values."""
     query, slope, log_sum, mean = of_rows
     weights = torch.exp(scaled_dot_scores(query, key) - log_sum)
     if allowed is not None:

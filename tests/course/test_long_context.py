@@ -16,10 +16,11 @@ from attn_course.long_context import (
     rotate_halves,
     rotate_pairs,
 )
-from attn_course.multi_head import MultiHeadAttention
+from attn_course.multi_head import KeyValueCache, MultiHeadAttention
 from attn_course.scaled_dot_product import attention, causal_mask
 from attn_course.self_attention import rotate_by_position
-from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw
+from attn_course.transformer import look_back
+from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw, filled
 
 BATCH, HEADS, LENGTH, D_KEY, D_VALUE = 2, 3, 13, 10, 7
 
@@ -45,6 +46,17 @@ def test_each_row_of_a_batch_has_positions_of_its_own() -> None:
             for at in range(LENGTH):
                 alone = rotate(vectors[row, at : at + 1], position[row, at : at + 1])
                 assert_close(found[row, at : at + 1], alone, **TIGHTLY)
+
+
+@pytest.mark.parametrize("rotate", [rotate_pairs, rotate_halves])
+def test_a_layer_takes_either_and_a_cache_gives_what_the_whole_text_gives(rotate) -> None:
+    layer = filled(MultiHeadAttention(12, 3, rotary=rotate)).requires_grad_(False)
+    tokens, cache = draw(BATCH, LENGTH, 12), KeyValueCache()
+    whole = layer(tokens, is_causal=True)
+    steps = [layer.step(tokens[:, at : at + 1], cache) for at in range(LENGTH)]
+    assert_close(torch.cat(steps, 1), whole, **CLOSELY)
+    if rotate is rotate_pairs:
+        assert_close(look_back(layer, tokens, LENGTH), whole, **CLOSELY)
 
 
 def test_halves_are_pairs_in_another_order() -> None:
