@@ -60,7 +60,7 @@ class LatentAttention(nn.Module):
         self.project_output = nn.Linear(num_heads * d_head, d_model, bias=False)
 
     def keep(self, tokens: Float[Tensor, "batch length d_model"], start: int = 0) -> Kept:
-        """The vectors that a cache has to keep of new tokens, the first of them at position `start`."""
+        """The vectors that a cache has to keep of new tokens, the first at position `start`."""
         position = start + torch.arange(tokens.shape[1], device=tokens.device)
         return Kept(
             self.project_latent(tokens), rotate_pairs(self.project_turned(tokens), position)
