@@ -31,7 +31,6 @@ from attn_course.plots.curves import draw_mean_and_range
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", ROLE["weight"]])
 LINES = ("-", "--", ":", "-.")
-ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
 
 
 def two_looks(letters: str = "xabya") -> Figure:
@@ -70,36 +69,46 @@ def compartments(letters: str = "xabya") -> Figure:
         letters: The sequence, whose last letter stands in it once before.
     """
     last, found = len(letters) - 1, letters.index(letters[-1]) + 1
-    names = ("comes in", "after layer 0", "after layer 1")
+    rows = {"comes in": 3.5, "after layer 0": 2.2, "after layer 1": 0.0}
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        figure, axes = plt.subplots(figsize=(5.2, 3.3))
         for left, at in ((0.0, found), (4.9, last)):
-            for place, part in enumerate(("is", "after", "next", "one")):
-                axes.text(left + place + 0.5, 3.5, part, ha="center")
-            for layer, name in enumerate(names):
-                before = letters[at - 1] if layer else ""
-                answer = letters[found] if layer > 1 and at == last else ""
-                parts = ((letters[at], "query" if at == last else ""), (before, "key"))
-                for place, (part, role) in enumerate((*parts, (answer, "output"), ("1", ""))):
-                    _compartment(axes, (left + place, 2.9 - 1.45 * layer), part, role)
-                if not left:
-                    axes.text(-0.25, 2.9 - 1.45 * layer, name, ha="right", va="center")
-        look = {"arrowstyle": "->", "color": ROLE["weight"], "linewidth": 1.8}
-        bow = {"connectionstyle": "arc3,rad=-0.12", "shrinkA": 1, "shrinkB": 1}
-        axes.annotate("", (1.5, 1.08), (5.4, 1.08), arrowprops=look | bow)
-        asks = f"asks: after {letters[last]}?"
-        axes.text(3.45, 0.65, asks, ha="center", va="center", bbox=ON_PAPER)
-        axes.set(xlim=(-2.6, 9), ylim=(-0.45, 3.9))
+            for place, part in enumerate(("letter", "after", "next", "one")):
+                axes.text(left + place + 0.5, 4.05, part, ha="center")
+            for layer, height in enumerate(rows.values()):
+                for place, (part, role) in enumerate(_stream(letters, at, layer)):
+                    _compartment(axes, (left + place, height), part, role)
+        for name, height in rows.items():
+            axes.text(-0.25, height, name, ha="right", va="center")
+        alike = {"arrowstyle": "-", "linestyle": (0, (1, 1.5)), "connectionstyle": "arc3,rad=-0.1"}
+        _arrow(axes, (5.4, 1.8), (1.5, 1.8), INK, **alike)
+        _arrow(axes, (0.5, 1.8), (7.4, 0.45), ROLE["weight"])
+        axes.text(5.4, 1.35, f"both {letters[last]}", ha="center", va="center")
+        axes.text(2.9, 0.85, f"so {letters[found]} comes over", ha="center", va="center")
+        axes.set(xlim=(-2.6, 9), ylim=(-0.45, 4.4))
         axes.axis("off")
     return closed(figure)
+
+
+def _stream(letters: str, at: int, layer: int) -> list[tuple[str, str]]:
+    """Contents and roles of the compartments at a position, as a layer reads them.
+
+    Layer 2 is the readout.
+    """
+    is_last, found = at == len(letters) - 1, letters.index(letters[-1]) + 1
+    before = letters[at - 1] if layer else ""
+    answer = letters[found] if layer == 2 and is_last else ""
+    first, second = ("query", "") if is_last else ("value", "key")
+    read = (first, second) if layer == 1 else ("", "")
+    return [(letters[at], read[0]), (before, read[1]), (answer, "output"), ("1", "")]
 
 
 def _compartment(axes: Axes, at: tuple[float, float], part: str, role: str) -> None:
     """Draw one part of a stream in its box, in the colour of its role if there is something."""
     face = ROLE.get(role, PAPER) if part else PAPER
     axes.add_patch(Rectangle((at[0], at[1] - 0.36), 1, 0.72, facecolor=face, edgecolor=INK))
-    look = {"color": ink_of(role), "ha": "center", "va": "center", "fontweight": "bold"}
-    axes.text(at[0] + 0.5, at[1], part, **look)
+    axes.text(at[0] + 0.5, at[1], part, ha="center", va="center", fontweight="bold",
+              color=ink_of(role))  # fmt: skip
 
 
 def _letter(
@@ -126,9 +135,11 @@ def _letter(
                   color=ink, bbox=look, zorder=5)  # fmt: skip
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
+def _arrow(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str, **look: object
+) -> None:
     line = {"arrowstyle": "->", "color": colour, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", end, start, arrowprops=line)
+    axes.annotate("", end, start, arrowprops=line | look)
 
 
 def drop(
