@@ -83,7 +83,7 @@ def factors() -> Figure:
         axes.plot((1, 1), (-1, 0), "--", color=ROLE["output"])
         axes.plot(1, -1, "o", color=ROLE["output"], markersize=9)
         axes.text(1.12, -0.5, "1", va="center")
-        axes.text(1.08, 0.12, "nearest: A alone", va="bottom")
+        axes.text(1.08, 0.12, "nearest: A", va="bottom")
         axes.text(1, -1.2, "wanted: A \u2212 B", ha="center", va="top")
         for x in (1, -1):
             axes.text(x, x, "one head", ha="center", va="center")
