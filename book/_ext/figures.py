@@ -51,7 +51,9 @@ def stepped(steps: dict[str, str], alt: str) -> str:
         f'<label for="{name}-{i}">{escape(step)}</label>'
         for i, step in enumerate(steps)
     )
-    drawn = "".join(f"<div>{labelled(svg, step)}</div>" for step, svg in steps.items())
+    drawn = "".join(
+        f"<div>{labelled(svg, f'Picture of step {step}')}</div>" for step, svg in steps.items()
+    )
     return (
         f'<div class="attn-drawn attn-steps" role="group" aria-label="{escape(alt)}">'
         f'{buttons}<div class="attn-stages">{drawn}</div></div>'

@@ -146,5 +146,6 @@ def test_steps_are_one_picture_elsewhere_and_in_the_book_one_for_each_button() -
     buttons = [one for one in page if one.tag == "label"]
     assert [button.text for button in buttons] == ["1 few", "2 more"]
     *_, stages = page
-    assert [stage[0].get("aria-label") for stage in stages] == ["1 few", "2 more"]
+    said = [stage[0].get("aria-label") for stage in stages]
+    assert said == ["Picture of step 1 few", "Picture of step 2 more"]
     assert page.get("aria-label") == "Two steps of marks"
