@@ -26,8 +26,8 @@ from attn_course.retrieval import dot_scores
 from attn_course.scaled_dot_product import Rule, Score, causal, scaled_dot_scores
 from attn_course.shapes import checked, known_finite
 
-#: What turns vectors by their positions, a function of the heads, `(*batch, length, d_head)`, and of
-#: the positions, `(*#batch, length)`, that returns the turned heads.
+#: What turns vectors by their positions, a function of the heads, `(*batch, length, d_head)`, and
+#: of the positions, `(*#batch, length)`, that returns the turned heads.
 Rotary = Callable[[Tensor, Tensor], Tensor]
 
 
