@@ -39,7 +39,12 @@ def four_times(rows: Mapping[str, Mapping[str, Tensor]]) -> Figure:
                     100 * shares, height, MARKS[step], color=colours[step], label=label, alpha=0.85
                 )
         axes.set_yticks(range(len(rows)), list(rows))
-        axes.set(xlim=(0, 100), ylim=(len(rows) - 0.5, -0.6), xlabel="letters right, %")
+        axes.set(
+            xlim=(0, 100),
+            ylim=(len(rows) - 0.5, -0.6),
+            xlabel="letters right, %",
+            ylabel="positions",
+        )
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=FAINT, linewidth=0.5)
         axes.set_axisbelow(True)
@@ -69,7 +74,7 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
         axes.set_xscale("log")
         axes.set_yticks(range(len(kilobytes)), list(kilobytes))
         axes.set(xlim=(20, 14_000), ylim=(len(kilobytes) - 0.45, -0.6))
-        axes.set(xlabel="kilobytes kept of each token, logarithmic")
+        axes.set(xlabel="kilobytes kept of each token, logarithmic", ylabel="model")
         axes.tick_params(axis="y", length=0)
         axes.legend(loc="lower right")
     return closed(figure)
@@ -96,8 +101,8 @@ def two_memories() -> Figure:
         axes.add_patch(
             Rectangle((7.45, 2.05), 0.9, 0.9, facecolor=ROLE["weight"], edgecolor=INK, linewidth=1)
         )
-        axes.text(8.95, 2.5, "tile", ha="right", va="center", fontsize=9, rotation=90)
-        axes.text(8.35, 1.5, "best\ntotal\nblend", ha="center", va="center", fontsize=8)
+        axes.text(8.95, 2.5, "tile", ha="right", va="center", rotation=90)
+        axes.text(8.55, 1.5, "best\ntotal\nblend", ha="center", va="center")
         line = {"arrowstyle": "->", "color": INK, "linewidth": 1.8}
         axes.annotate("", (5.95, 2.6), (4.35, 2.6), arrowprops=line)
         axes.annotate("", (4.35, 1.6), (5.95, 1.6), arrowprops=line)
@@ -149,13 +154,13 @@ def rooms(reserved: Sequence[int], longest: int, pages: Mapping[str, Sequence[in
                 filled = min(page_len, lengths[text] - order * page_len)
                 left = page * page_len
                 below.add_patch(Rectangle((left, 0), filled, 1, facecolor=colours[text]))
-                below.text(left + page_len / 2, 1.06, text, ha="center", va="bottom", fontsize=8)
+                below.text(left + page_len / 2, 1.06, text, ha="center", va="bottom")
         for page in range(num_pages):
             below.add_patch(Rectangle((page * page_len, 0), page_len, 1, fill=False, edgecolor=INK))
         for number, text in enumerate([*pages][: len(reserved)]):
-            above.text((number + 0.5) * longest, 1.06, text, ha="center", va="bottom", fontsize=8)
+            above.text((number + 0.5) * longest, 1.06, text, ha="center", va="bottom")
         for axes, name in ((above, "room for the longest"), (below, "pages")):
             axes.set(xlim=(-1, num_pages * page_len + 1), ylim=(-0.05, 1.5))
-            axes.set_title(name, loc="left", fontsize=10)
+            axes.set_title(name, loc="left")
             axes.axis("off")
     return closed(figure)
