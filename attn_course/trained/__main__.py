@@ -47,7 +47,7 @@ def main() -> None:
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
         "about 10 minutes, written, about 2, parts, about 4, budget, about 10, induction, about 6, "
-        "fewer_projections, half a minute, or positions, about 9.",
+        "fewer_projections, half a minute, or positions, about 11.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

@@ -15,12 +15,10 @@ from torch import Tensor, nn
 
 from attn_course.data.repeats import SYMBOLS, RepeatBatch, repeat_batches
 from attn_course.induction import AttentionBlock, AttentionOnly, Edit, leave, loss_where
-from attn_course.layer.fast_attention import fast_attention
 from attn_course.layer.position_bias import ALiBi, T5Bias
 from attn_course.long_context import rotate_pairs
-from attn_course.multi_head import merge_heads, split_heads
 from attn_course.recurrence import count_parameters
-from attn_course.scaled_dot_product import causal, window
+from attn_course.scaled_dot_product import window
 from attn_course.self_attention import LearnedPositions, sinusoidal_positions
 from attn_course.trained.store import write_record
 from attn_course.training import train
@@ -36,36 +34,22 @@ Run = dict[str, object]
 
 
 class PlacedBlock(AttentionBlock):
-    """Heads that know of places by turns, by a line that falls with the distance, or not at all.
+    """Heads that know of places by turns, by a bias that depends on the distance, or not at all.
 
     Args:
         kind: One of `KINDS`.
-
-    Attributes:
-        base: Of the angles, see `attn_course.long_context.rotate_pairs`.
-        stretch: The same.
-        rule: What a token may attend to.
     """
 
     def __init__(self, kind: str) -> None:
         super().__init__(**WIDTHS, norm=True)
-        self.kind, self.base, self.stretch, self.rule = kind, BASE, 1.0, causal
         biases = {"linear": ALiBi, "buckets": _causal_buckets}
-        self.bias = biases[kind](WIDTHS["num_heads"]) if kind in biases else None
+        if kind in biases:
+            self.attention.position_bias = biases[kind](WIDTHS["num_heads"])
+        self.attention.rotary = rotate_pairs if kind == "rotary" else None
 
     def forward(self, stream: Tensor, edit: Edit = leave, number: int = 0) -> Tensor:
         """The stream, with what the heads add."""
-        read, layer = self.norm_attention(stream), self.attention
-        query, key, value = (
-            split_heads(project(read), layer.num_heads)
-            for project in (layer.project_query, layer.project_key, layer.project_value)
-        )
-        if self.kind == "rotary":
-            turns = {"base": self.base, "stretch": self.stretch}
-            at = torch.arange(stream.shape[1])
-            query, key = rotate_pairs(query, at, **turns), rotate_pairs(key, at, **turns)
-        found = fast_attention(query, key, value, rule=self.rule, position_bias=self.bias)
-        return stream + layer.project_output(merge_heads(found))
+        return stream + self.attention(self.norm_attention(stream), is_causal=True)
 
 
 def _causal_buckets(num_heads: int) -> T5Bias:
@@ -154,15 +138,15 @@ def stretched(model: AttentionOnly, seed: int) -> Run:
     slower = BASE * factor ** (WIDTHS["d_head"] / (WIDTHS["d_head"] - 2))
     ways: dict[str, dict[str, object]] = {
         "as it is": {},
-        "stretched": {"stretch": factor},
-        "slower": {"base": slower},
+        "stretched": {"rotary": partial(rotate_pairs, stretch=factor)},
+        "slower": {"rotary": partial(rotate_pairs, base=slower)},
         "window": {"rule": window(LENGTH - 1, after=0)},
     }
     for name, settings in ways.items():
         for tuned in (False, True) if name != "window" else (False,):
             other = copy.deepcopy(model)
             for block in other.blocks:
-                vars(block).update(settings)
+                vars(block.attention).update(settings)
             if tuned:
                 learn(other, repeat_batches(seed, 8, LONG), MORE, seed)
             found[f"{name}, tuned" if tuned else name] = measured(other)
