@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from attn_course.layer.scores import CappedScores
+from attn_course.long_context import rotate_halves
 from attn_course.scaled_dot_product import window
 from tests.course.peers.packages import (
     HEADS,
@@ -24,7 +25,6 @@ from tests.course.peers.packages import (
     tokens,
     with_gradients,
 )
-from tests.course.peers.rotary import rotate_halves
 
 D_HEAD, BASE, EPSILON = 8, 100.0, 1e-6
 NORM = partial(nn.RMSNorm, eps=EPSILON)

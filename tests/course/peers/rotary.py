@@ -7,7 +7,6 @@ place of the second half: the same vectors in another order, which no dot produc
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from attn_course.multi_head import split_heads
 from attn_course.self_attention import rotate_by_position
@@ -22,15 +21,6 @@ from tests.course.peers.packages import (
 )
 
 D_HEAD, START = WIDTH // HEADS, 3
-
-
-def rotate_halves(vectors: Tensor, position: Tensor, base: float) -> Tensor:
-    """Turn pairs of features, each half a vector apart, as most published weights want it."""
-    half = vectors.shape[-1] // 2
-    angle = position[..., None] / base ** (torch.arange(half) / half)
-    turns = torch.polar(torch.ones_like(angle), angle)
-    turned = torch.complex(*vectors.chunk(2, -1)) * turns
-    return torch.cat([turned.real, turned.imag], -1).to(vectors.dtype)
 
 
 def gptj() -> list[Pair]:

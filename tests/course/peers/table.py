@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 
 from tests.course.peers import decoders, rotary, whole_models
+from tests.course.peers.latent import deepseek_v3
 from tests.course.peers.packages import (
     Pair,
     alibi,
@@ -49,6 +50,8 @@ PEERS = [
     of_decoder("Gemma 3: a window, normalized queries and keys", decoders.GEMMA_3),
     of_decoder("Qwen 3: normalized queries and keys", decoders.QWEN_3),
     of_decoder("GPT-OSS: a window, sinks", decoders.GPT_OSS),
+    Peer("transformers", "DeepSeek-V3: short vectors, plain", partial(deepseek_v3, "plain")),
+    Peer("transformers", "DeepSeek-V3: short vectors, absorbed", partial(deepseek_v3, "absorbed")),
     Peer("transformers", "GPT-J: vectors turned by position", rotary.gptj),
     Peer("transformers", "GPT-NeoX: a whole model of 3 blocks, ReLU", whole_models.gpt_neox),
     Peer("x-transformers", "heads of another width, padding", x_transformers),
