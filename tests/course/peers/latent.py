@@ -5,6 +5,8 @@ Theirs normalizes the short vector, and ours does not: the norm is taken out.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -39,7 +41,7 @@ def deepseek_v3(form: str) -> list[Pair]:
         v_head_dim=D_HEAD,
         attn_implementation="eager",
     )
-    theirs = module.DeepseekV3Attention(config, layer_idx=0)
+    theirs: Any = module.DeepseekV3Attention(config, layer_idx=0)
     theirs.kv_a_layernorm = nn.Identity()
     for weight in theirs.parameters():
         nn.init.normal_(weight, std=0.2)
@@ -51,7 +53,7 @@ def deepseek_v3(form: str) -> list[Pair]:
     return with_gradients(getattr(ours, form)(x, ours.keep(x)), other, x)
 
 
-def with_their_weights(theirs: nn.Module) -> LatentAttention:
+def with_their_weights(theirs: Any) -> LatentAttention:
     """Make our layer with a copy of their weights."""
     ours = LatentAttention(WIDTH, HEADS, D_HEAD, D_LATENT, D_ROTARY).double()
     copy(ours.project_query, theirs.q_proj.weight)
