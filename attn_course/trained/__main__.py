@@ -14,7 +14,9 @@ from attn_course.trained import (
     heaps,
     induction,
     kneser_ney,
+    linear_recall,
     minilm_heads,
+    mixed_layers,
     parts,
     positions,
     recall,
@@ -38,6 +40,7 @@ def main() -> None:
     makers |= {"kneser_ney": kneser_ney.make, "parts": parts.make, "budget": budget.make}
     makers |= {"induction": induction.make, "fewer_projections": fewer_projections.make}
     makers |= {"positions": positions.make}
+    makers |= {"linear_recall": linear_recall.make, "mixed_layers": mixed_layers.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
@@ -47,7 +50,8 @@ def main() -> None:
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
         "about 10 minutes, written, about 2, parts, about 4, budget, about 10, induction, about 6, "
-        "fewer_projections, half a minute, or positions, about 11.",
+        "fewer_projections, half a minute, positions, about 11, linear_recall, about 3 minutes, "
+        "or mixed_layers, 5.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

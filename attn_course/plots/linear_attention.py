@@ -1,0 +1,128 @@
+"""The figures of chapter 14: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from attn_course.plots import BROWN, COMPARED, INK, ROLE, VIOLET, closed, style
+from attn_course.plots.curves import draw_mean_and_range
+
+SIGNED = LinearSegmentedColormap.from_list("signed", [BROWN, "white", VIOLET])
+LINES = ("-", "--", "-.", ":")
+
+
+def states(tables: Mapping[int, Tensor], answers: Mapping[int, Tensor], wanted: Tensor) -> Figure:
+    """Draw a state after several numbers of pairs, and what the first key then reads.
+
+    Args:
+        tables: For each number of pairs the state, (d_key, d_value).
+        answers: For each the values that the first key reads, (d_value,).
+        wanted: The values that were written with it, (d_value,).
+    """
+    most = max(table.abs().max().item() for table in tables.values())
+    shown = {"cmap": SIGNED, "vmin": -most, "vmax": most}
+    with style():
+        figure, panels = plt.subplots(
+            2, len(tables), figsize=(5.2, 2.7), height_ratios=[len(next(iter(tables.values()))), 2]
+        )
+        for column, (number, table) in zip(panels.T, tables.items(), strict=True):
+            column[0].imshow(table.numpy(), **shown)
+            column[0].set_title(f"{number} pair" + "s" * (number > 1))
+            rows = torch.stack([wanted, answers[number]])
+            column[1].imshow(rows.numpy(), cmap=SIGNED, vmin=-2, vmax=2)
+            for axes in column:
+                axes.spines[:].set_visible(True)
+                axes.set(xticks=[], yticks=[])
+        panels[0, 0].set_ylabel("state")
+        for row, name in enumerate(("written", "read")):
+            panels[1, 0].text(-0.8, row, name, ha="right", va="center")
+    return closed(figure)
+
+
+def memory(tokens: Tensor, numbers: Mapping[str, Tensor]) -> Figure:
+    """Draw how many numbers are kept while a text grows.
+
+    Args:
+        tokens: The tokens so far, (num_points,).
+        numbers: For each kind of memory the numbers in it, (num_points,).
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.9))
+        for (name, kept), colour, line in zip(numbers.items(), COMPARED, LINES, strict=False):
+            axes.plot(tokens.numpy(), kept.numpy(), line, color=colour)
+            axes.text(tokens[-1].item(), kept[-1].item(), f" {name}", color=colour, va="center")
+        axes.set(xlim=(0, None), ylim=(0, None))
+        axes.set(xlabel="tokens so far", ylabel="numbers kept, a head")
+    return closed(figure)
+
+
+def recall(pairs: Sequence[int], right: Mapping[str, Tensor], chance: Tensor) -> Figure:
+    """Draw the share of right answers by the number of pairs.
+
+    Args:
+        pairs: The numbers of pairs.
+        right: For each layer the shares of the seeds, (num_seeds, num_points).
+        chance: The share of one who names the most frequent value, (num_points,).
+    """
+    at, colours = torch.tensor(pairs), (ROLE["weight"], *COMPARED)
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        for (name, runs), colour, line in zip(
+            right.items(), colours, (LINES[0], *LINES), strict=False
+        ):
+            draw_mean_and_range(axes, at, runs, f"o{line}", color=colour)
+            axes.text(at[-1].item() * 1.06, runs[:, -1].mean().item(), name, color=colour,
+                      va="center")  # fmt: skip
+        axes.plot(at.numpy(), chance.numpy(), color=INK, linewidth=1, linestyle=(0, (1, 2)))
+        axes.text(at[0].item(), chance[0].item() - 0.03, "most frequent value", va="top", color=INK)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(pairs, [str(number) for number in pairs])
+        axes.set(ylim=(0, 1.05), xlabel="pairs shown", ylabel="share right")
+    return closed(figure)
+
+
+def losses_by_step(losses: Mapping[str, Tensor], every: int, chance: float) -> Figure:
+    """Draw the loss on the way, for several orders of layers.
+
+    Args:
+        losses: For each order the losses of the seeds, (num_seeds, num_points).
+        every: Steps from one loss to the next.
+        chance: The loss of one who knows nothing.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        for (name, runs), colour, line in zip(
+            losses.items(), (ROLE["weight"], *COMPARED), (LINES[0], *LINES), strict=False
+        ):
+            steps = every * torch.arange(runs.shape[1])
+            draw_mean_and_range(axes, steps, runs, line, color=colour, label=name)
+        axes.axhline(chance, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+        axes.set(xlim=(0, None), ylim=(0, None), xlabel="step")
+        axes.set(ylabel="loss at repeats, nats")
+        axes.legend(loc="lower left")
+    return closed(figure)
+
+
+def by_age(right: Mapping[str, Tensor], ages: int) -> Figure:
+    """Draw the share of right answers by the age of the pair that is asked for.
+
+    Args:
+        right: For each layer the shares of the seeds, (num_seeds, num_groups); the newest first.
+        ages: How many ages each group has.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        for (name, runs), colour, line in zip(right.items(), COMPARED, LINES, strict=False):
+            middles = ages * torch.arange(runs.shape[1]) + (ages - 1) / 2
+            draw_mean_and_range(axes, middles, runs, f"o{line}", color=colour, label=name)
+        axes.set(xlim=(0, None), ylim=(0, 1.05), xlabel="pairs that came after it")
+        axes.set(ylabel="share right")
+        axes.legend(loc="lower left")
+    return closed(figure)
