@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from tests.course.peers import decoders, rotary, whole_models
+from tests.course.peers import decoders, linear, rotary, whole_models
 from tests.course.peers.latent import deepseek_v3
 from tests.course.peers.packages import (
     Pair,
@@ -54,6 +54,9 @@ PEERS = [
     Peer("transformers", "DeepSeek-V3: short vectors, absorbed", partial(deepseek_v3, "absorbed")),
     Peer("transformers", "GPT-J: vectors turned by position", rotary.gptj),
     Peer("transformers", "GPT-NeoX: a whole model of 3 blocks, ReLU", whole_models.gpt_neox),
+    Peer("transformers", "MiniMax-01: a sum with a decay, in chunks", linear.minimax),
+    Peer("transformers", "Qwen3-Next: delta rule, in chunks", lambda: linear.qwen3_next(True)),
+    Peer("transformers", "Qwen3-Next: one by one", lambda: linear.qwen3_next(False)),
     Peer("x-transformers", "heads of another width, padding", x_transformers),
     Peer("x-transformers", "the same, causal", lambda: x_transformers(causal=True)),
     Peer("x-transformers", "4 heads on 2 of keys", lambda: x_transformers(kv_heads=2)),
