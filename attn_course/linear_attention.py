@@ -70,7 +70,7 @@ def random_features(
 
 @checked
 def retained(decay: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch length length"]:
-    """How much of the pair of each token (columns) is left when each token (rows) reads.
+    """The share of the pair of each token (columns) that is left when each token (rows) reads.
 
     Args:
         decay: The factor, above 0 and at most 1, that the state is multiplied by when a token
@@ -268,7 +268,7 @@ def delta_rule(
     rate: Float[Tensor, "*#batch length"],
     chunk_len: int = 64,
 ) -> Float[Tensor, "*batch length d_value"]:
-    """What each token reads from a state in which every token before has corrected its pair.
+    """The values that each token reads from a state in which every token has corrected its pair.
 
     Args:
         query: What each token reads with.

@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import BROWN, COMPARED, INK, ROLE, VIOLET, closed, style
+from attn_course.plots import BROWN, COMPARED, GREY, INK, ROLE, VIOLET, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
 SIGNED = LinearSegmentedColormap.from_list("signed", [BROWN, "white", VIOLET])
@@ -46,6 +46,30 @@ def states(tables: Mapping[int, Tensor], answers: Mapping[int, Tensor], wanted: 
     return closed(figure)
 
 
+def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
+    """Draw which pairs of tokens each form compares, and which meet through the state alone.
+
+    Args:
+        length: Number of tokens.
+        chunk_len: Number of tokens in a chunk.
+    """
+    with style():
+        figure, panels = plt.subplots(1, 3, figsize=(5.2, 2.3))
+        forms = {"all pairs": length, "in chunks": chunk_len, "one by one": 1}
+        for axes, (name, size) in zip(panels, forms.items(), strict=True):
+            for query, key in ((q, k) for q in range(length) for k in range(q + 1)):
+                compared = query // size == key // size
+                square = plt.Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
+                square.set_alpha(1 if compared else 0.25)
+                axes.add_patch(square)
+            axes.set(xlim=(-0.1, length), ylim=(length, -0.1), xticks=[], yticks=[], title=name)
+            axes.set_aspect("equal")
+            axes.set_xlabel("keys")
+            axes.spines[:].set_visible(False)
+        panels[0].set_ylabel("queries")
+    return closed(figure)
+
+
 def memory(tokens: Tensor, numbers: Mapping[str, Tensor]) -> Figure:
     """Draw how many numbers are kept while a text grows.
 
@@ -68,24 +92,32 @@ def recall(pairs: Sequence[int], right: Mapping[str, Tensor], chance: Tensor) ->
 
     Args:
         pairs: The numbers of pairs.
-        right: For each layer the shares of the seeds, (num_seeds, num_points).
+        right: For each layer the shares of the seeds, (num_seeds, num_points); the first is the
+            one that the others are compared with.
         chance: The share of one who names the most frequent value, (num_points,).
     """
-    at, colours = torch.tensor(pairs), (ROLE["weight"], *COMPARED)
+    at, colours = torch.tensor(pairs), [VIOLET, *[BROWN] * (len(right) - 1)]
+    ends = {name: runs[:, -1].mean().item() for name, runs in right.items()}
+    ends["commonest"] = chance[-1].item()
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
-        for (name, runs), colour, line in zip(
-            right.items(), colours, (LINES[0], *LINES), strict=False
-        ):
+        for runs, colour, line in zip(right.values(), colours, (LINES[0], *LINES), strict=False):
             draw_mean_and_range(axes, at, runs, f"o{line}", color=colour)
-            axes.text(at[-1].item() * 1.06, runs[:, -1].mean().item(), name, color=colour,
-                      va="center")  # fmt: skip
         axes.plot(at.numpy(), chance.numpy(), color=INK, linewidth=1, linestyle=(0, (1, 2)))
-        axes.text(at[0].item(), chance[0].item() - 0.03, "most frequent value", va="top", color=INK)
+        for (name, height), colour in zip(_apart(ends, 0.07).items(), (*colours, INK), strict=True):
+            axes.text(at[-1].item() * 1.06, height, name, color=colour, va="center")
         axes.set_xscale("log", base=2)
         axes.set_xticks(pairs, [str(number) for number in pairs])
-        axes.set(ylim=(0, 1.05), xlabel="pairs shown", ylabel="share right")
+        axes.set(ylim=(0, 1.1), xlabel="pairs shown", ylabel="share right")
     return closed(figure)
+
+
+def _apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
+    """Heights of labels, from the top, each moved down until it is clear of the one above."""
+    found, above = {}, max(heights.values()) + least + 0.03
+    for name, height in sorted(heights.items(), key=lambda item: -item[1]):
+        found[name] = above = min(height + 0.03, above - least)
+    return {name: found[name] for name in heights}
 
 
 def losses_by_step(losses: Mapping[str, Tensor], every: int, chance: float) -> Figure:
@@ -99,7 +131,7 @@ def losses_by_step(losses: Mapping[str, Tensor], every: int, chance: float) -> F
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         for (name, runs), colour, line in zip(
-            losses.items(), (ROLE["weight"], *COMPARED), (LINES[0], *LINES), strict=False
+            losses.items(), (*COMPARED, GREY), (*LINES, "-"), strict=False
         ):
             steps = every * torch.arange(runs.shape[1])
             draw_mean_and_range(axes, steps, runs, line, color=colour, label=name)

@@ -51,7 +51,7 @@ def main() -> None:
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
         "about 10 minutes, written, about 2, parts, about 4, budget, about 10, induction, about 6, "
         "fewer_projections, half a minute, positions, about 11, linear_recall, about 3 minutes, "
-        "or mixed_layers, 5.",
+        "or mixed_layers, 6.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

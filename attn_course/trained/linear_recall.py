@@ -85,7 +85,7 @@ class Reader(nn.Module):
 
 
 def recalled(layer: str, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """What a query, (batch, width), reads of pairs, (batch, num_pairs, width)."""
+    """The values that a query, (batch, width), reads of pairs, (batch, num_pairs, width)."""
     if layer == "softmax":
         return attention(query.unsqueeze(-2), key, value).squeeze(-2)
     if layer == "linear":

@@ -75,7 +75,7 @@ def test_what_a_query_reads_is_what_the_last_token_of_the_layer_gets() -> None:
     def last(output: Tensor) -> Tensor:
         return output[:, -1]
 
-    decay = torch.full((5,), linear_recall.DECAY).double()
+    decay = torch.full((5,), linear_recall.DECAY, dtype=torch.float64)
     expected = {
         "softmax": last(attention(query, key, value)),
         "linear": last(linear_attention(queries, key, value)),

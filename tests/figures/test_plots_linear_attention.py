@@ -53,13 +53,18 @@ def by_age() -> Figure:
     return linear_attention.by_age({name: RIGHT[name] for name in list(RIGHT)[:2]}, 4)
 
 
-FIGURES = [states, memory, recall, losses_by_step, by_age]
+def three_forms() -> Figure:
+    """Draw the three forms."""
+    return linear_attention.three_forms()
+
+
+FIGURES = [states, three_forms, memory, recall, losses_by_step, by_age]
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is states)
+    assert_laws(draw, is_diagram=draw in (states, three_forms))
 
 
 def test_states_are_drawn_above_what_is_written_and_what_is_read() -> None:
@@ -85,6 +90,12 @@ def test_curves_are_the_means_of_the_seeds(
     for line, runs in zip(axes.lines, shown.values(), strict=False):
         assert_near(line.get_xdata(), at)
         assert_near(line.get_ydata(), runs.mean(0))
+
+
+def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() -> None:
+    for axes, within in zip(three_forms().axes, (36, 20, 8), strict=True):
+        assert len(axes.patches) == 36
+        assert sum(patch.get_alpha() == 1 for patch in axes.patches) == within
 
 
 def test_memory_shows_the_numbers_kept() -> None:
