@@ -7,43 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import torch
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from attn_course.plots import BROWN, COMPARED, GREY, INK, ROLE, VIOLET, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
-SIGNED = LinearSegmentedColormap.from_list("signed", [BROWN, "white", VIOLET])
 LINES = ("-", "--", "-.", ":")
-
-
-def states(tables: Mapping[int, Tensor], answers: Mapping[int, Tensor], wanted: Tensor) -> Figure:
-    """Draw a state after several numbers of pairs, and what the first key then reads.
-
-    Args:
-        tables: For each number of pairs the state, (d_key, d_value).
-        answers: For each the values that the first key reads, (d_value,).
-        wanted: The values that were written with it, (d_value,).
-    """
-    most = max(table.abs().max().item() for table in tables.values())
-    shown = {"cmap": SIGNED, "vmin": -most, "vmax": most}
-    with style():
-        figure, panels = plt.subplots(
-            2, len(tables), figsize=(5.2, 2.7), height_ratios=[len(next(iter(tables.values()))), 2]
-        )
-        for column, (number, table) in zip(panels.T, tables.items(), strict=True):
-            column[0].imshow(table.numpy(), **shown)
-            column[0].set_title(f"{number} pair" + "s" * (number > 1))
-            rows = torch.stack([wanted, answers[number]])
-            column[1].imshow(rows.numpy(), cmap=SIGNED, vmin=-2, vmax=2)
-            for axes in column:
-                axes.spines[:].set_visible(True)
-                axes.set(xticks=[], yticks=[])
-        panels[0, 0].set_ylabel("state")
-        for row, name in enumerate(("written", "read")):
-            panels[1, 0].text(-0.8, row, name, ha="right", va="center")
-    return closed(figure)
 
 
 def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:

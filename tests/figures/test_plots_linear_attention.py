@@ -13,9 +13,6 @@ from attn_course.plots import linear_attention
 from tests.figures.figure_laws import assert_laws
 from tests.sampling import sampled
 
-STATES = {n: torch.linspace(-n, n, 12).view(3, 4) for n in (1, 5)}
-READ = {n: torch.linspace(-1, n, 4) for n in STATES}
-WANTED = torch.tensor([1.0, -1.0, 1.0, 1.0])
 TOKENS = torch.arange(10)
 KEPT = {"cache": 4 * TOKENS, "state": torch.full((10,), 20)}
 RIGHT = {
@@ -26,11 +23,6 @@ LOSSES = {
     name: torch.stack([torch.linspace(3.3, end, 5) + seed / 20 for seed in range(3)])
     for name, end in (("four of softmax", 0.3), ("four linear", 2.9))
 }
-
-
-def states() -> Figure:
-    """Draw two states."""
-    return linear_attention.states(STATES, READ, WANTED)
 
 
 def memory() -> Figure:
@@ -58,21 +50,13 @@ def three_forms() -> Figure:
     return linear_attention.three_forms()
 
 
-FIGURES = [states, three_forms, memory, recall, losses_by_step, by_age]
+FIGURES = [three_forms, memory, recall, losses_by_step, by_age]
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (states, three_forms))
-
-
-def test_states_are_drawn_above_what_is_written_and_what_is_read() -> None:
-    panels = states().axes
-    for axes, table in zip(panels[:2], STATES.values(), strict=True):
-        assert_near(axes.images[0].get_array(), table)
-    for axes, read in zip(panels[2:], READ.values(), strict=True):
-        assert_near(axes.images[0].get_array(), torch.stack([WANTED, read]))
+    assert_laws(draw, is_diagram=draw is three_forms)
 
 
 @pytest.mark.parametrize(
