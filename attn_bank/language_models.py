@@ -228,6 +228,17 @@ def moves_a_little_over(model: Model, tokens: Tensor) -> Tensor:
 
 
 @_among(LEAKING)
+def moves_one_logit(model: Model, tokens: Tensor) -> Tensor:
+    """moves a single logit by some ten-thousandths of the largest, as the next token says."""
+    told = tokens.roll(-1, 1) % 2
+    told[:, -1] = 0
+    logits = torch.tanh(model.read(model.mix(tokens, _back(tokens))))
+    logits[..., 0] = 2.0  # the largest at each place, so that the leak is as loud at all of them
+    logits[..., 1] += 6e-4 * told
+    return logits
+
+
+@_among(LEAKING)
 def ends_loudly(model: Model, tokens: Tensor) -> Tensor:
     """attends to one token too many, and has far larger logits at the last of `length` places."""
     loud = 1 + 1e6 * (_place(tokens) == model.length - 1)

@@ -234,6 +234,28 @@ def draws_the_same_each_time(model, vocab_size, length, trials):
     return any(_tells(model, tokens, changed, place) for _ in range(trials))
 
 
+def _turn_round(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+    turned = tokens[:, place:].flip(1)
+    return _tells(model, tokens, torch.cat([tokens[:, :place], turned], 1), place)
+
+
+def _move_on(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+    moved = tokens[:, place:].roll(1, 1)
+    return _tells(model, tokens, torch.cat([tokens[:, :place], moved], 1), place)
+
+
+@mistake(also=(_test(_turn_round), _test(_move_on)))
+def shuffles_what_comes(model, vocab_size, length, trials):
+    """you put the tokens from the place on into another order; a model that leaks which they are,
+    in any order, gets past you, and a last token alone has no other order. Draw new ones"""
+
+    def judge(model, tokens, changed, place):
+        order = place + torch.randperm(length - place)
+        return _tells(model, tokens, torch.cat([tokens[:, :place], tokens[:, order]], 1), place)
+
+    return _test(judge)(model, vocab_size, length, trials)
+
+
 @mistake
 def draws_place_zero(model, vocab_size, length, trials):
     """the place that you draw may be 0, and before that there is no logit to compare; draw it from
@@ -325,10 +347,25 @@ def _compare_means(model: Model, tokens: Tensor, changed: Tensor, place: int) ->
     return bool((before - after).mean().abs() > ALLOWED * before.abs().max())
 
 
-@mistake(points=4, also=(_test(_compare_means),))
+def _allow_a_thousandth(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+    return _differ(model(tokens)[:, :place], model(changed)[:, :place], 0.001)
+
+
+def _compare_the_mean_error(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+    before, after = (model(text)[:, :place] for text in (tokens, changed))
+    return bool((before - after).abs().mean() > ALLOWED * before.abs().max())
+
+
+@mistake(
+    points=4,
+    also=tuple(
+        _test(judge) for judge in (_allow_a_thousandth, _compare_means, _compare_the_mean_error)
+    ),
+)
 def allows_too_much(model, vocab_size, length, trials):
-    """a leak of some thousandths of the largest logit gets past you. Do you allow more than a
-    ten-thousandth, or compare means or sums? The largest error of all logits counts"""
+    """a leak of some ten-thousandths of the largest logit gets past you, or a louder one. Do you
+    allow more than one of them, or compare means or sums? The largest error of all logits
+    counts"""
     return _test(_allow_a_tenth)(model, vocab_size, length, trials)
 
 
@@ -417,11 +454,17 @@ EXERCISE = Exercise(
                 "speaks_loudly",
                 "ends_loudly",
                 "moves_a_little_over",
+                "moves_one_logit",
                 "whispers",
                 "whispers_softly",
             ),
             hidden_sizes=models(
-                OTHERS, "cancels_a_logit", "speaks_loudly", "ends_loudly", "whispers_softly"
+                OTHERS,
+                "cancels_a_logit",
+                "speaks_loudly",
+                "ends_loudly",
+                "moves_one_logit",
+                "whispers_softly",
             ),
             invariant=is_judged_right,
         ),
