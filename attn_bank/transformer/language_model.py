@@ -23,7 +23,7 @@ from attn_bank.draws import draw_normal
 from attn_bank.transformer import transformer_block as part_a
 from attn_course.multi_head import merge_heads, split_heads
 from attn_course.scaled_dot_product import attention, causal_mask
-from attn_course.self_attention import rotate_by_position
+from attn_course.self_attention import rotate_by_position, sinusoidal_positions
 from attn_course.transformer import LanguageModel
 
 State = dict[str, Tensor]
@@ -196,12 +196,6 @@ def _with_blocks(number: Callable[[int, int], int], *parts: str) -> Altered:
 mistake = Mistakes()
 
 
-@mistake(points=1.5, computes=given(reference, input_scale=1.0))
-def forgets_the_scale():
-    """the vectors of the tokens enter your stream as they are; there they are multiplied by
-    `input_scale`"""
-
-
 def _scale_by_the_width(**inputs: Tensor) -> Tensor:
     width = inputs["state"]["embedding.weight"].shape[1]
     return reference(**inputs | {"input_scale": width**0.5})
@@ -210,11 +204,12 @@ def _scale_by_the_width(**inputs: Tensor) -> Tensor:
 @mistake(
     points=1.5,
     computes=given(reference, input_scale=lambda scale: 1 / scale),
-    also=(_scale_by_the_width,),
+    also=(_scale_by_the_width, given(reference, input_scale=1.0)),
 )
 def scales_by_another_number():
-    """you multiply by another number than `input_scale`, such as the root of `d_model`, or 1 over
-    it; the factor is `input_scale`, whatever it is"""
+    """the vectors of the tokens enter your stream with another factor than `input_scale`, such as
+    1, the root of `d_model`, or 1 over `input_scale`; the factor is `input_scale`, whatever it
+    is"""
 
 
 def _scale_at_the_end_alone(**inputs: Tensor) -> Tensor:
@@ -237,6 +232,34 @@ def scales_in_each_block(**inputs):
         return _block(inputs["input_scale"] * stream, *rest)
 
     return _model(**inputs, block=block, enter=lambda embedded, scale: embedded)
+
+
+def _adding_places(places: Callable[[Tensor, float], Tensor]) -> Callable[..., Tensor]:
+    """The reference with a vector for each position added, of the sinusoids and the scale."""
+
+    def enter(embedded: Tensor, scale: float) -> Tensor:
+        sinusoids = sinusoidal_positions(*embedded.shape[1:])
+        return scale * embedded + places(sinusoids, scale).to(embedded)
+
+    return _with(enter=enter)
+
+
+def _halves(sinusoids: Tensor) -> Tensor:
+    """All sines in front of all cosines."""
+    return torch.cat([sinusoids[:, 0::2], sinusoids[:, 1::2]], -1)
+
+
+@mistake(
+    computes=_adding_places(lambda sinusoids, scale: sinusoids),
+    also=(
+        _adding_places(lambda sinusoids, scale: scale * sinusoids),
+        _adding_places(lambda sinusoids, scale: _halves(sinusoids)),
+        _adding_places(lambda sinusoids, scale: scale * _halves(sinusoids)),
+    ),
+)
+def adds_positions():
+    """you add a vector for the position to each token's; this model has none: `look_back` turns
+    queries and keys by their positions, and the stream knows nothing of them"""
 
 
 @mistake(computes=_with(finish=lambda stream, state: stream))
@@ -325,17 +348,22 @@ def begins_with_the_last_block():
     """your blocks are in the reverse order; `blocks.0` comes first"""
 
 
-_PARTS = (("attention",), ("widen", "narrow"), ("norm",))
+_PARTS = ((), ("attention",), ("widen", "narrow"), ("norm",))
 
 
 @mistake(
     points=1.5,
     computes=_with_blocks(lambda own, last: 0),
-    also=tuple(_with_blocks(lambda own, last: 0, *names) for names in _PARTS),
+    also=tuple(
+        _with_blocks(number, *names)
+        for number in (lambda own, last: 0, lambda own, last: last)
+        for names in _PARTS
+    ),
 )
-def repeats_the_first_block():
-    """weights of `blocks.0` stand in all your blocks, in the attention, the maps or the norms at
-    least; each block has its own number in the names"""
+def repeats_a_block():
+    """all your blocks have the weights of a single one, the first or the last, in the attention,
+    the maps or the norms at least; each has its own number in the names. A `lambda` looks its
+    number up when it is called: one that is made in a loop has to keep it, `lambda x, i=i: ...`"""
 
 
 def _pass_the_first(stream: Tensor, state: State, number: int, num_heads: int) -> Tensor:
@@ -363,8 +391,8 @@ def has_one_block():
 
 @mistake(points=1.5)
 def gives_every_block_the_input(**inputs):
-    """each of your blocks reads what entered the first one, so only the last one counts; it should
-    read what the block before it has returned"""
+    """only your last block counts: the others are never called, or each reads what entered the
+    first one. Call all of them, and let each read what the block before it has returned"""
     last = inputs["num_layers"] - 1
 
     def block(stream, state, number, num_heads):
