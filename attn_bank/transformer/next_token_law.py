@@ -234,6 +234,18 @@ def keeps_one_too_many(logits, temperature, top_p):
     return _keeping(kept)(logits, temperature, top_p)
 
 
+def _as_probable_as_the_last(ranked: Tensor, top_p: float) -> Tensor:
+    least = ranked.masked_fill(~_reaches(ranked, top_p), torch.inf).amin(-1, keepdim=True)
+    return ranked >= least
+
+
+@mistake(points=4.5, computes=_keeping(_as_probable_as_the_last))
+def keeps_all_equals():
+    """you keep each token that is as probable as the last one needed, by comparing probabilities
+    with the smallest of those that are kept; of equal ones so many are kept as `top_p` needs, so
+    go by the rank"""
+
+
 @mistake(points=4.5, computes=_keeping(lambda ranked, p: ranked.cumsum(-1) - ranked <= p))
 def goes_on_at_the_sum():
     """where the sum is `top_p` exactly you keep a token more, and it is enough: the sum before a
@@ -370,9 +382,19 @@ def sets_logits_to_zero(logits, temperature, top_p):
     return torch.softmax(logits / temperature * kept, -1)
 
 
-@mistake(points=2.5)
+def _keep_what_every_row_keeps(logits: Tensor, temperature: float, top_p: float) -> Tensor:
+    if temperature == 0:
+        return _greedy(logits)
+    law = _heated(logits, temperature)
+    kept = _chosen(law, top_p, _reaches).reshape(-1, law.shape[-1])
+    return _over_sum(law * kept.all(0))
+
+
+@mistake(points=2.5, also=(_keep_what_every_row_keeps,))
 def cuts_all_rows_alike(logits, temperature, top_p):
-    """you keep as many tokens in each row as in the first; each row has a cut of its own"""
+    """what you keep in a row depends on others: as many tokens as in the first, or those alone that
+    every row keeps; each row has a cut of its own. An index of tokens alone, such as `[...,
+    order[cut]]`, reaches into all rows"""
 
     def kept(ranked, top_p):
         return _reaches(ranked.flatten(0, -2)[0], top_p).expand_as(ranked)
