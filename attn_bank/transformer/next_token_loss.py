@@ -167,12 +167,35 @@ def returns_a_loss_for_each_token(logits, tokens):
     return _losses(logits[:, :-1], tokens[:, 1:])
 
 
-@mistake(points=1.5)
+def _ignore_zero_and_count_it(logits: Tensor, tokens: Tensor) -> Tensor:
+    answers = tokens[:, 1:]
+    return (_losses(logits[:, :-1], answers) * (answers != 0)).mean()
+
+
+def _ignore_what_follows_zero(logits: Tensor, tokens: Tensor) -> Tensor:
+    return _losses(logits[:, :-1], tokens[:, 1:])[tokens[:, :-1] != 0].mean()
+
+
+@mistake(points=1.5, also=(_ignore_zero_and_count_it, _ignore_what_follows_zero))
 def leaves_out_a_token(logits, tokens):
-    """you leave the tokens with the number 0 out; nothing here is padding, and 0 is a token as good
-    as any"""
+    """you leave the tokens with the number 0 out, or what follows them; nothing here is padding,
+    and 0 is a token as good as any"""
     answers = tokens[:, 1:]
     return _losses(logits[:, :-1], answers)[answers != 0].mean()
+
+
+def _smooth(share: float) -> Callable[..., Tensor]:
+    def answer(logits: Tensor, tokens: Tensor) -> Tensor:
+        said, answers = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        return functional.cross_entropy(said, answers, label_smoothing=share)
+
+    return answer
+
+
+@mistake(computes=_smooth(0.1), also=tuple(_smooth(share) for share in (0.01, 0.05, 0.2)))
+def smooths_the_answers():
+    """your loss is that of smoothed answers, in which a share of each goes to all other tokens; the
+    next token alone is asked for, so leave `label_smoothing` at 0"""
 
 
 @mistake
@@ -239,27 +262,28 @@ def takes_powers_as_they_are(logits, tokens):
     return -p.log().mean()
 
 
-def _log_of_more_than_nothing(least: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+def _log_of_softmax(
+    least: Callable[[Tensor, float], Tensor], little: float = 0.0
+) -> Callable[..., Tensor]:
     def answer(logits: Tensor, tokens: Tensor) -> Tensor:
         p = logits[:, :-1].softmax(-1).gather(-1, tokens[:, 1:, None])
-        return -least(p).log().mean()
+        return -least(p, little).log().mean()
 
     return answer
 
 
 @mistake(
     points=2,
-    also=(
-        _log_of_more_than_nothing(lambda p: p + 1e-9),
-        _log_of_more_than_nothing(lambda p: p + 1e-8),
-        _log_of_more_than_nothing(lambda p: p.clamp(min=1e-9)),
-        _log_of_more_than_nothing(lambda p: p.clamp(min=1e-8)),
+    also=tuple(
+        _log_of_softmax(least, 10.0**-digits)
+        for digits in (6, 7, 8, 9, 10, 12, 15, 20)
+        for least in (torch.add, torch.clamp)
     ),
 )
 def takes_the_logarithm_of_a_softmax(logits, tokens):
     """you take the logarithm of a softmax, which may be 0, and to add something makes it another
     loss; `log_softmax` and `cross_entropy` never come to a logarithm of 0"""
-    return _log_of_more_than_nothing(lambda p: p)(logits, tokens)
+    return _log_of_softmax(torch.add)(logits, tokens)
 
 
 @mistake(points=2)
