@@ -6,6 +6,7 @@ from functools import cache
 import torch
 from hintgrader.exercise import Answer, Check, Contract, Exercise, Inputs, Mistakes, then
 from torch import Generator, Tensor
+from torch.nn import functional
 
 from attn_bank.heads import Heads, random_heads
 from attn_course.data.repeats import RepeatBatch
@@ -153,6 +154,49 @@ def _rolled(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
 def predicts_the_first_from_the_last():
     """you count a loss for the first token, from the logits at the last one, as a shift that comes
     round does; nothing predicts the first token, so leave it out"""
+
+
+def _picked_first(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    return functional.cross_entropy(logits[again][:-1], tokens[again][1:])
+
+
+def _picked_from_each_text(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    losses = [
+        functional.cross_entropy(said[some][:-1], text[some][1:], reduction="none")
+        for said, text, some in zip(logits, tokens, again, strict=True)
+    ]
+    return torch.cat(losses).mean()
+
+
+@mistake(computes=_rises(_picked_first), also=(_rises(_picked_from_each_text),))
+def picks_before_the_shift():
+    """you pick the places that `again` marks first, and shift afterwards, so a token is compared
+    with the logits at the mark before it, wherever that is; shift first, then pick"""
+
+
+def _both_marked(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    return _losses(logits, tokens)[again[:, 1:] & again[:, :-1]].mean()
+
+
+@mistake(computes=_rises(_both_marked))
+def asks_for_two_marks():
+    """you count a token only if the one before it is marked as well; `again` marks the token that
+    is predicted, wherever its logits stand"""
+
+
+def _ignoring_zero(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    return _losses(logits, tokens)[(again & (tokens != 0))[:, 1:]].mean()
+
+
+def _asking_for_zero(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    return _losses(logits, tokens * again).mean()
+
+
+@mistake(computes=_rises(_ignoring_zero), also=(_rises(_asking_for_zero),))
+def takes_zero_for_no_token():
+    """you treat the number 0 as if it were no token: it is left out where it counts, or asked where
+    nothing does; every number is a token. Choose with `again`, or let `cross_entropy` ignore a
+    number that is none"""
 
 
 def _of_all(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
@@ -326,19 +370,15 @@ def _half(scale: Tensor, layer: int, head: int) -> Tensor:
     return scale
 
 
-@mistake(computes=_rises(_loss, _half))
-def halves_the_head():
-    """you halve what the head adds; a silent head adds nothing: 0"""
-
-
 def _turned(scale: Tensor, layer: int, head: int) -> Tensor:
     scale[layer, head] = -1
     return scale
 
 
-@mistake(computes=_rises(_loss, _turned))
-def subtracts_the_head():
-    """you let the head subtract what it would add; a silent head adds nothing: 0"""
+@mistake(computes=_rises(_loss, _half), also=(_rises(_loss, _turned),))
+def leaves_the_head_a_voice():
+    """your silent head still adds half of what it would, or takes it off; a silent head adds
+    nothing: its number is 0"""
 
 
 @mistake(computes=then(reference, lambda rises: rises / torch.tensor(2.0).log()))
@@ -356,28 +396,23 @@ def takes_the_log_of_the_mean():
     that is thought impossible counts much"""
 
 
-@mistake(
-    computes=_rises(_mean_of_p),
-    also=(
-        _rises(lambda *given: -_mean_of_p(*given)),
-        _rises(lambda *given: 1 - _mean_of_p(*given)),
-    ),
-)
-def compares_probabilities():
-    """you compare probabilities; the loss is the mean of `-log p`"""
-
-
 def _right(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
     right = logits[:, :-1].argmax(-1) == tokens[:, 1:]
     return right[again[:, 1:]].float().mean()
 
 
 @mistake(
-    computes=_rises(_right),
-    also=(_rises(lambda *given: -_right(*given)),),
+    computes=_rises(_mean_of_p),
+    also=(
+        _rises(lambda *given: -_mean_of_p(*given)),
+        _rises(lambda *given: 1 - _mean_of_p(*given)),
+        _rises(_right),
+        _rises(lambda *given: -_right(*given)),
+    ),
 )
-def compares_how_often_it_is_right():
-    """you compare how often the model is right; the loss is the mean of `-log p`"""
+def compares_probabilities():
+    """you compare probabilities, or how often the model is right; the loss is the mean of `-log
+    p`"""
 
 
 def _of_logits(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
@@ -402,10 +437,13 @@ def takes_softmax_over_the_places():
     to 1, so it runs over the last axis"""
 
 
-@mistake(computes=then(reference, lambda rises: rises.mT.contiguous()))
+@mistake(
+    computes=then(reference, lambda rises: rises.mT.contiguous()),
+    also=(then(reference, lambda rises: rises.mT.reshape(rises.shape)),),
+)
 def puts_heads_first():
-    """your table has a row for each head and a column for each layer; `(num_layers, num_heads)` is
-    asked"""
+    """your numbers go through the layers of the first head, then those of the next; the table has a
+    row for each layer and a column for each head, `(num_layers, num_heads)`"""
 
 
 EXERCISE = Exercise(
