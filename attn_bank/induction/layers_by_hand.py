@@ -1,6 +1,7 @@
 """Part B of problem set 12: two layers whose matrices are set by hand, and which look up."""
 
 from collections.abc import Callable
+from itertools import permutations
 
 import torch
 from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, Plain, leafwise
@@ -37,9 +38,10 @@ def _layers(
     tell: str = "token",
     answer: str = "answer",
     sharpness: tuple[float, float] = (100, 100),
+    order: tuple[str, ...] = ROOMS,
 ) -> list[Layer]:
     """The first four choices are of layer 0, the next four of layer 1."""
-    room = _rooms(vocab_size, length)
+    room = _rooms(vocab_size, length, order)
     look, find = sharpness
     return [
         (look * room[first_room].roll(-shift, 0), room[first_room], room[value], room[write].mT),
@@ -47,9 +49,9 @@ def _layers(
     ]
 
 
-def _rooms(vocab_size: int, length: int) -> dict[str, Tensor]:
-    sizes = [vocab_size, length, vocab_size, vocab_size]
-    return dict(zip(ROOMS, torch.eye(sum(sizes)).split(sizes), strict=True))
+def _rooms(vocab_size: int, length: int, order: tuple[str, ...] = ROOMS) -> dict[str, Tensor]:
+    sizes = [length if name == "place" else vocab_size for name in order]
+    return dict(zip(order, torch.eye(sum(sizes)).split(sizes), strict=True))
 
 
 def draw_once(generator: Generator, vocab_size: int, length: int, num_texts: int) -> Inputs:
@@ -268,6 +270,24 @@ def _forget_the_places(vocab_size: int, length: int) -> list[Layer]:
 def forgets_the_places():
     """your layer 0 writes into the room of the place; the label begins behind that, at feature
     `vocab_size + length`"""
+
+
+# others look one place back, or write into the label alone
+_OTHER_ORDERS = [
+    order
+    for order in permutations(ROOMS)
+    if order[0] in ("token", "place") and order[1] != "place" and order[:2] != ("place", "token")
+]
+
+
+@mistake(
+    computes=_with(order=_OTHER_ORDERS[0]),
+    also=tuple(_with(order=order) for order in _OTHER_ORDERS[1:]),
+)
+def takes_the_rooms_in_another_order():
+    """your layer 0 does not look one place back, and does not write into the room of the label
+    alone. Are your rooms those of the table, in its order: token, place, label, answer, of which
+    the second is `length` wide?"""
 
 
 @mistake(computes=_with(write="token"))
