@@ -115,6 +115,12 @@ def remembers(model: Model, tokens: Tensor) -> Tensor:
 
 
 @_among(HONEST)
+def goes_on(model: Model, tokens: Tensor) -> Tensor:
+    """keeps such a state, and likes the token behind the one that is like it."""
+    return remembers(model, tokens).roll(1, -1)
+
+
+@_among(HONEST)
 def sums_in_another_order(model: Model, tokens: Tensor) -> Tensor:
     """sums up the tokens so far, as all less those behind, in float32, which is rounding alone."""
     vectors = model.embedding[tokens].float()
