@@ -139,7 +139,11 @@ def _where_it_is_said(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
     return _losses(logits, tokens)[again[:, :-1]].mean()
 
 
-@mistake(computes=_rises(_where_it_is_said))
+def _where_it_is_said_and_nothing_last(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    return functional.pad(_losses(logits, tokens), (0, 1))[again].mean()
+
+
+@mistake(computes=_rises(_where_it_is_said), also=(_rises(_where_it_is_said_and_nothing_last),))
 def counts_one_token_late():
     """you count the loss of the token after each one that `again` marks; `again` marks the token
     that is predicted, so it loses its first column, as the tokens do"""
@@ -313,13 +317,20 @@ def _against_none(change: Callable[[Tensor, int, int], Tensor]) -> Answer:
     return answer
 
 
+def _against_the_one_before(loss: Tensor, before: Tensor) -> Tensor:
+    return loss - torch.cat([before.view(1), loss[:-1]])
+
+
 @mistake(
     computes=_against_none(_one_off),
-    also=(then(_against_none(_one_off), torch.neg),),
+    also=(
+        then(_against_none(_one_off), torch.neg),
+        _rises(_loss, compare=_against_the_one_before),
+    ),
 )
-def subtracts_the_loss_without_heads():
-    """you take off the loss without any head; take off the loss of the model as it is, with all
-    heads on"""
+def subtracts_another_loss():
+    """you take off the loss without any head, or the one that you measured last; take off the loss
+    of the model as it is, with all heads on"""
 
 
 @mistake(computes=_rises(_loss, _only), also=(_against_none(_only),))

@@ -389,6 +389,24 @@ def tells_two_tokens():
     should read the token that stands there, and no other room"""
 
 
+def _tell_the_place(vocab_size: int, length: int) -> list[Layer]:
+    first, (query, key, _, output) = _layers(vocab_size, length)
+    place = _rooms(vocab_size, length)["place"]
+    return [first, (query, key, place, output[:, torch.arange(length) % vocab_size])]
+
+
+def _tell_the_next_token(vocab_size: int, length: int) -> list[Layer]:
+    first, (query, key, value, output) = _layers(vocab_size, length)
+    return [first, (query, key, value.roll(-1, 0), output)]
+
+
+@mistake(computes=_tell_the_place, also=(_tell_the_next_token,))
+def tells_something_else():
+    """your layer 1 finds what came next, and writes something into the answer, but not the token
+    that stands there: row `n` of its `w_value` should read feature `n` of the token, and its
+    `w_output` write it to feature `n` of the answer"""
+
+
 def _answer_weakly(vocab_size: int, length: int) -> list[Layer]:
     first, (query, key, value, output) = _layers(vocab_size, length)
     return [first, (query, key, value, 0.3 * output)]
@@ -428,6 +446,14 @@ def avoids_the_token_before():
 def exchanges_the_layers():
     """your layers are the wrong way round: the one that looks one place back comes first, since the
     other reads the label that it writes"""
+
+
+@mistake(
+    computes=lambda vocab_size, length: _layers(vocab_size, length)[:1],
+    also=(lambda vocab_size, length: _layers(vocab_size, length)[0],),
+)
+def returns_no_two_layers():
+    """you do not return a list of two layers; each of them is a tuple of four matrices"""
 
 
 @mistake(computes=leafwise(reference, lambda matrix: matrix.mT.contiguous()))

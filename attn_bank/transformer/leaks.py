@@ -356,10 +356,18 @@ def _compare_the_mean_error(model: Model, tokens: Tensor, changed: Tensor, place
     return bool((before - after).abs().mean() > ALLOWED * before.abs().max())
 
 
+def _compare_sums(model: Model, tokens: Tensor, changed: Tensor, place: int) -> bool:
+    before, after = (model(text)[:, :place] for text in (tokens, changed))
+    return bool((before.sum() - after.sum()).abs() > ALLOWED * before.abs().max())
+
+
 @mistake(
     points=4,
-    also=tuple(
-        _test(judge) for judge in (_allow_a_thousandth, _compare_means, _compare_the_mean_error)
+    also=(
+        _test(_allow_a_thousandth),
+        _test(_compare_means),
+        _test(_compare_sums),
+        _test(_compare_the_mean_error),
     ),
 )
 def allows_too_much(model, vocab_size, length, trials):

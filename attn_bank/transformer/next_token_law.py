@@ -171,10 +171,16 @@ def divides_the_probabilities(logits, temperature, top_p):
     return _law(logits, temperature, top_p, heat=lambda x, t: torch.softmax(x, -1) / t)
 
 
-@mistake(points=1)
+@mistake(
+    points=1,
+    also=(
+        _sharing(lambda kept: kept.softmax(-1)),
+        _sharing(lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(-1)),
+    ),
+)
 def takes_the_softmax_twice(logits, temperature, top_p):
     """you take a softmax of probabilities, which makes them nearly alike; one softmax, of the
-    logits over the temperature, is enough"""
+    logits over the temperature, is enough: what is kept is divided by its sum"""
 
     def heat(logits, temperature):
         return torch.softmax(torch.softmax(logits, -1) / temperature, -1)
@@ -309,6 +315,24 @@ def keeps_the_least_probable(logits, temperature, top_p):
     return _over_sum(probabilities * _chosen(-probabilities, top_p, lambda r, p: _reaches(-r, p)))
 
 
+def _drop_up_to(ranked: Tensor, top_p: float) -> Tensor:
+    """All but the smallest that have at most `top_p` together."""
+    return ranked.flip(-1).cumsum(-1).flip(-1) > top_p
+
+
+@mistake(
+    points=1,
+    computes=_keeping(_drop_up_to),
+    also=(
+        _keeping(lambda ranked, p: ranked.flip(-1).cumsum(-1).flip(-1) >= p),
+        _keeping(lambda ranked, p: ranked.cumsum(-1) - ranked < 1 - p),
+    ),
+)
+def drops_top_p():
+    """you drop the least probable tokens as long as they have less than `top_p` together, or keep
+    the others until they have `1 - top_p`; those that are kept have `top_p`"""
+
+
 @mistake(points=0.5, computes=_keeping(lambda ranked, p: ~_reaches(ranked, p)))
 def keeps_the_others():
     """you keep just those tokens that should go, or nothing at all"""
@@ -360,16 +384,6 @@ def keeps_a_share_of_the_tokens():
 def shares_out_evenly():
     """all tokens that are kept have the same probability in yours; they keep their proportions:
     divide by their sum"""
-
-
-@mistake(
-    points=0.5,
-    computes=_sharing(lambda kept: kept.softmax(-1)),
-    also=(_sharing(lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(-1)),),
-)
-def takes_the_softmax_of_what_is_kept():
-    """you take the softmax of the probabilities that are kept; they are probabilities already:
-    divide them by their sum"""
 
 
 @mistake(points=2)
