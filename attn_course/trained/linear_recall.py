@@ -146,6 +146,13 @@ def right_by_age(model: Reader) -> list[float]:
             for group in range(max(PAIRS) // AGES)]  # fmt: skip
 
 
+def commonest() -> Tensor:
+    """The share right of one who names the digit that a sequence shows most often, by `PAIRS`."""
+    tests = [unseen("partner", pairs) for pairs in PAIRS]
+    named = [test.values[:, :-1].mode(1).values == test.answer for test in tests]
+    return torch.stack([right.double().mean() for right in named])
+
+
 @lru_cache
 def _old_and_new() -> tuple[RecallBatch, Tensor]:
     """Test sequences of 32 pairs, and how many other pairs came after the one asked for."""

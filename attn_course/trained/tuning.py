@@ -26,3 +26,14 @@ def rates_then_seeds(
     best, _ = max(first, key=lambda tried: goodness(tried[1]))
     for seed in seeds[1:]:
         yield train(best, seed)
+
+
+def chosen_runs(runs: Sequence[Run], **settings: object) -> list[Run]:
+    """The runs of some settings at the rate that was chosen for them, one for each seed.
+
+    Args:
+        runs: Those of a record, in their order.
+        settings: What the runs wanted have under these names.
+    """
+    found = [run for run in runs if settings.items() <= run.items()]
+    return [run for run in found if run["rate"] == found[-1]["rate"]]

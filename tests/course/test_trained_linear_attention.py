@@ -13,6 +13,8 @@ from attn_course.linear_attention import all_pairs, linear_attention, one_by_one
 from attn_course.recurrence import count_parameters
 from attn_course.scaled_dot_product import attention
 from attn_course.trained import linear_recall, mixed_layers, record
+from attn_course.trained.recall import unseen
+from attn_course.trained.tuning import chosen_runs
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters
 from tests.tensors import CLOSELY, draw
@@ -93,6 +95,22 @@ def test_ages_count_the_pairs_that_came_later() -> None:
     rows = torch.arange(len(age))
     assert torch.equal(batch.keys[rows, 31 - age], batch.keys[:, -1])
     assert torch.equal(batch.values[rows, 31 - age], batch.answer)
+
+
+def test_one_who_names_the_commonest_digit_is_right_by_hand() -> None:
+    found = linear_recall.commonest()
+    for share, pairs in zip(found.tolist(), linear_recall.PAIRS, strict=True):
+        test, right = unseen("partner", pairs), 0
+        for values, answer in zip(test.values[:, :-1].tolist(), test.answer.tolist(), strict=True):
+            most = max(values.count(digit) for digit in values)
+            right += min(d for d in values if values.count(d) == most) == answer
+        assert share == pytest.approx(right / len(test.answer))
+
+
+def test_chosen_runs_are_those_at_the_rate_of_the_later_seeds() -> None:
+    tried = [(1, 0, "a"), (2, 0, "a"), (3, 0, "a"), (2, 1, "a"), (2, 2, "a"), (1, 0, "b")]
+    runs = [{"rate": rate, "seed": seed, "layer": layer} for rate, seed, layer in tried]
+    assert chosen_runs(runs, layer="a") == [runs[1], runs[3], runs[4]]
 
 
 def test_stacks_have_the_layers_of_their_names() -> None:
