@@ -207,13 +207,15 @@ def in_chunks(
     require_positive("chunk_len", chunk_len)
     state, outputs = _empty_state(key, value), []
     factors = key.new_ones(key.shape[-2]) if decay is None else decay
-    cuts = (part.split(chunk_len, -2) for part in (query, key, value, factors.unsqueeze(-1)))
+    parts = (query, key, value, factors.unsqueeze(-1))
+    cuts = (part.split(chunk_len, -2) for part in parts)
     for asks, keys, values, factor in zip(*cuts, strict=True):
-        since = factor.log().cumsum(-2)  # what is left of the state that the chunk began with
-        until_end = since[..., -1:, :] - since
+        faded = factor.log().cumsum(-2)  # since the chunk began
+        at_end = faded[..., -1:, :]
         within = all_pairs(asks, keys, values, factor.squeeze(-1))
-        outputs.append(within + (asks * since.exp()) @ state)
-        state = since[..., -1:, :].exp() * state + (keys * until_end.exp()).mT @ values
+        outputs.append(within + (asks * faded.exp()) @ state)
+        left = keys * (at_end - faded).exp()
+        state = at_end.exp() * state + left.mT @ values
     return torch.cat(outputs, -2)
 
 
@@ -236,8 +238,9 @@ def linear_attention(
 
     Source: Katharopoulos et al. 2020, eq. 9.
     """
-    ones = torch.ones_like(value[..., :1])  # their sum is the sum of the weights
-    summed = form(features(query), features(key), torch.cat([value, ones], -1))
+    ones = torch.ones_like(value[..., :1])  # they sum to the divisor
+    with_ones = torch.cat([value, ones], -1)
+    summed = form(features(query), features(key), with_ones)
     return summed[..., :-1] / summed[..., -1:]
 
 
