@@ -45,11 +45,11 @@ const attnParts = (root) => {
     reading.replaceChildren(...said);
     reading.parentElement.hidden = !reading.textContent;
   };
-  // what is wrong is said beside the box that holds it, and the answer to another is greyed
+  // what is wrong is said beside the box that holds it, or the fold in which that is; and the answer
+  // to another is greyed
   const trouble = (text = "", isStale = Boolean(text)) => {
     const typed = form.querySelector(".attn-typed");
-    typed?.after(part("trouble"));
-    if (text) typed?.closest("details")?.setAttribute("open", "");
+    (typed?.closest("details:not([open])") ?? typed)?.after(part("trouble"));
     root.toggleAttribute("data-stale", isStale);
     write("trouble", text);
     part("trouble").hidden = !text;

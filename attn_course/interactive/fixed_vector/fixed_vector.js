@@ -2,7 +2,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const { form, picture, part, value, keep, write, show, trouble, ran } = parts;
   // the vector in lines of `across` cells; in a picture of its own, a row of beginnings for each step
   const [left, wide, tall] = [4, 116, 48],
-    [across, cell, high] = [64, 7.25, 10];
+    [across, cell, high] = [32, 14.5, 11];
   const tree = attnElement("svg", { "aria-hidden": true }),
     fold = form.querySelector("details");
   picture.after(tree);
