@@ -1,7 +1,9 @@
 """Rules of which keys a query may attend to: a window with the first tokens, and documents."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Int
@@ -57,14 +59,33 @@ class Documents:
     """The rule that a token attends to itself and to those before it in the same document.
 
     Attributes:
-        document: The number of the document of each token, `(length,)`.
+        document: The number of the document of each token, `(length,)`; the tokens of a document
+            stand together.
+
+    Raises:
+        ValueError: A document's number comes again after another's.
 
     Source: Krell et al. 2021.
     """
 
     document: Tensor
 
+    def __post_init__(self) -> None:
+        begun, known = len(self._starts), len(self.document.unique())
+        if begun > max(known, 1):
+            raise ValueError(f"{known} documents begin {begun} times: number each stretch anew")
+
     def __call__(self, query_position: Tensor, key_position: Tensor) -> Tensor:
         """True where the query may attend."""
         same = self.document[query_position] == self.document[key_position]
         return same & (query_position >= key_position)
+
+    def reach(self, first: int, last: int, key_len: int) -> range:
+        """The keys that queries from `first` to `last` reach, back to where a document begins."""
+        starts = self._starts
+        return range(starts[bisect_right(starts, first) - 1], min(last + 1, key_len))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        changes = (self.document[1:] != self.document[:-1]).nonzero().flatten() + 1
+        return [0, *changes.tolist()]

@@ -27,7 +27,7 @@ from attn_course.context.scores import (
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.long_context import rotate_pairs
 from attn_course.minilm.encoder import Encoder
-from attn_course.scaled_dot_product import causal, mask_of
+from attn_course.scaled_dot_product import attention, causal, mask_of
 from attn_course.transformer import LanguageModel
 from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw, filled
 
@@ -208,3 +208,22 @@ def test_published_sizes_give_the_bytes_that_their_reports_imply() -> None:
     assert kilobytes["DeepSeek-V3"] == 2 * 61 * 576 / 1000
     for model in PUBLISHED.values():
         assert model.num_heads % max(1, model.sizes.num_kv_heads) == 0
+
+
+@pytest.mark.parametrize("lengths", [[11], [3, 1, 5, 2], [1] * 11])
+def test_documents_say_how_far_back_they_reach(lengths: list[int]) -> None:
+    rule = Documents(document_of_each(lengths))
+    allowed = mask_of(rule, 11, 11)
+    for first in range(11):
+        for last in range(first, 11):
+            found = allowed[first : last + 1].any(0).nonzero().flatten().tolist()
+            assert found == list(rule.reach(first, last, 11))
+    roles = [draw(2, 11, 5, seed=seed) for seed in range(3)]
+    for block_len in (None, 2, 4):
+        found = fast_attention(*roles, rule=rule, block_len=block_len)
+        assert_close(found, attention(*roles, allowed), **CLOSELY)
+
+
+def test_documents_whose_number_comes_again_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 documents begin 3 times"):
+        Documents(torch.tensor([0, 0, 1, 0]))
