@@ -179,7 +179,7 @@ def _form_fault(texts: Plain, inputs: Inputs) -> tuple[str, Plain] | None:
 
 
 def _count(texts: Tensor, inputs: Inputs) -> Tensor:
-    """How many texts go on with each pair of tokens."""
+    """The number of texts that go on with each pair of tokens."""
     first, second = texts[:, inputs["tokens"].shape[1] :].unbind(1)
     vocab_size = len(inputs["model"].embedding)
     return torch.bincount(first * vocab_size + second, minlength=vocab_size**2).double()

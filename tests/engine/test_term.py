@@ -67,7 +67,7 @@ class Term:
         return said
 
     def scores(self) -> dict[str, float]:
-        """What the exported table says of each student."""
+        """The score of each student in the exported table."""
         self.type("nbgrader export --to grading/grades.csv")
         with (self.course / "grading" / "grades.csv").open(encoding="utf-8", newline="") as file:
             return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
@@ -119,7 +119,7 @@ def hand_in_everything(term: Term) -> None:
 
 
 def collect(term: Term) -> None:
-    """What came through the exchange, and what the learning system has."""
+    """Fetch what came through the exchange, and what the learning system has."""
     assert f" {ADA} {SET}" in term.type("nbgrader list --inbound")
     term.type(f"nbgrader collect {SET} --update")
     term.type(f"nbgrader zip_collect {SET}")

@@ -24,7 +24,7 @@ RULES = {"add": add_pair, "decay": partial(add_pair, decay=DECAY), "delta": corr
 def look_up(
     query: Float[Tensor, " d"], keys: Float[Tensor, "rows d"], values: Float[Tensor, "rows d"]
 ) -> Float[Tensor, " d"]:
-    """What softmax attention gives that keeps all rows."""
+    """The output of softmax attention, which keeps all rows."""
     return attend(SHARP * (keys @ query)[None], values)[0]
 
 
@@ -32,5 +32,5 @@ def look_up(
 def shares(
     read: Float[Tensor, " d"], codes: Float[Tensor, "colours d"]
 ) -> Float[Tensor, " colours"]:
-    """How surely a vector that was read means each of the colours; all together 1."""
+    """The share of each colour in what a vector that was read means; all together 1."""
     return (SURE * codes @ read).softmax(-1)

@@ -74,7 +74,7 @@ def _graded_since(course: Course, assignment: str, student: str, page: Path) -> 
 
 
 def _names_in_archive(course: Course, assignment: str) -> dict[str, str]:
-    """What a learning system put in front of a student's file, if its archive was collected."""
+    """The names that a learning system put in front of files, if its archive was collected."""
     extracted = course.root / GRADING / "downloaded" / assignment / EXTRACTED
     with course.gradebook() as gradebook:
         roster = gradebook.students

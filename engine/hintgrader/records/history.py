@@ -1,4 +1,4 @@
-"""What became of a submission over a term: each grading that gave other points, each appeal.
+"""The history of a submission: each grading that gave other points, each appeal.
 
 It lies beside the record, a line of JSON for each event, and outlives a grading that is
 interrupted. It tells; marks are in the records and in the gradebook.
@@ -75,7 +75,7 @@ def note_words(path: Path, words: str) -> None:
 
 
 def changes(before: dict[str, float], after: dict[str, float]) -> str:
-    """What another grading changed, in words: `softmax-check 2 -> 3`."""
+    """The change that another grading made, in words: `softmax-check 2 -> 3`."""
     names = dict.fromkeys([*before, *after])
     changed = [name for name in names if before.get(name) != after.get(name)]
     return ", ".join(f"{n} {_shown(before.get(n))} -> {_shown(after.get(n))}" for n in changed)

@@ -38,7 +38,7 @@ def tell_history(course: Course, assignment: str, student: str, note: str = "") 
 
 
 def _by_hand(course: Course, assignment: str, student: str) -> Iterator[str]:
-    """What a person gave or took away in the formgrader, as it is now."""
+    """The points that a person gave or took away in the formgrader, as they are now."""
     with course.gradebook() as gradebook:
         for grade in find_grades(gradebook, assignment, student) or []:
             if grade.manual_score is not None:

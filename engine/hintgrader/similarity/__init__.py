@@ -1,1 +1,1 @@
-"""Where answers of a class are more alike than strangers' are: a place to look, never a verdict."""
+"""Answers that are more alike than strangers' are: a place to look, never a verdict."""

@@ -83,7 +83,7 @@ def compare(answers: Mapping[str, Tokens]) -> Comparison:
 
 
 def _common(has: csr_matrix) -> csr_matrix:
-    """How many runs each pair has in common, once for each pair."""
+    """The number of runs that each pair has in common, once for each pair."""
     return triu(has.astype(int) @ has.T.astype(int), k=1).tocoo()
 
 

@@ -1,4 +1,4 @@
-"""What is left of an answer when all is gone that a copier changes: its normal form."""
+"""The normal form of an answer: what is left when all is gone that a copier changes."""
 
 import ast
 import io
