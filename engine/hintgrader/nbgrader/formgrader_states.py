@@ -4,15 +4,16 @@ To nbgrader, work that cannot be read is *graded* with 0 points, and so is work 
 one that a person should read because it claims too much looks like any other.
 """
 
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
 
 from nbgrader.apps.api import NbGraderAPI
 
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.records.records import NOT_GRADED, UNREADABLE, read_record, record_path
 
+Ask = Callable[..., list[dict[str, object]]]
 CHEATED = "cheated?"
 SCRIPT = Path(__file__).parent / "pages" / "templates" / "formgrader_states.js"
 PAGES = ("manage_submissions.tpl", "gradebook_notebook_submissions.tpl")
@@ -40,20 +41,20 @@ def show_states() -> None:
         BaseHandler.render = _with_script(BaseHandler.render)
 
 
-def _with_states(ask: Any) -> Any:
+def _with_states(ask: Ask) -> Ask:
     @wraps(ask)
-    def asked(api: NbGraderAPI, assignment: str, *rest: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = ask(api, assignment, *rest)
+    def asked(api: NbGraderAPI, assignment: str, *rest: str) -> list[dict[str, object]]:
+        found = ask(api, assignment, *rest)
         root = Path(api.coursedir.root)
-        return [one | {"state": state_of(root, assignment, one["student"])} for one in found]
+        return [one | {"state": state_of(root, assignment, str(one["student"]))} for one in found]
 
     return asked
 
 
-def _with_script(render: Any) -> Any:
+def _with_script(render: Callable[..., str]) -> Callable[..., str]:
     @wraps(render)
-    def rendered(handler: Any, name: str, **values: Any) -> str:
-        page: str = render(handler, name, **values)
+    def rendered(handler: object, name: str, **values: object) -> str:
+        page = render(handler, name, **values)
         script = f"<script>{SCRIPT.read_text(encoding='utf-8')}</script></head>"
         return page.replace("</head>", script, 1) if name in PAGES else page
 

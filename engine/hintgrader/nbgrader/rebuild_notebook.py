@@ -92,9 +92,8 @@ def _listed_cells(found: Any) -> list[Any]:
     raise ValueError("it has no list of cells")
 
 
-def _released_by(found: dict[str, Any]) -> str:
+def _released_by(stamp: object) -> str:
     """The version in the stamp of a release, if a notebook bears one that is none of a joker's."""
-    stamp: Any = found
     for name in STAMP:
         stamp = stamp.get(name) if isinstance(stamp, dict) else None
     return stamp if isinstance(stamp, str) and VERSION.fullmatch(stamp) else ""
