@@ -167,7 +167,11 @@ def test_command_offers_every_recipe_and_copying() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["bahdanau", "closing", "copying", "recall", "two_readings", "without_recurrence"]
+    "name",
+    [
+        *("bahdanau", "closing", "copying", "linear_recall", "mixed_layers", "recall"),
+        *("two_readings", "without_recurrence"),
+    ],
 )
 def test_record_is_read_as_it_was_written(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
