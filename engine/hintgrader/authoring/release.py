@@ -1,9 +1,9 @@
 """Refusing to release a problem set that grading would refuse, before students have it."""
 
 from pathlib import Path
-from typing import Any
 
 from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.converters.base import NbGraderException
 
@@ -39,8 +39,9 @@ class OnlyGradable(NotebookExporter):
         if faults:
             raise NbGraderException("Nothing was released, for the reasons above.")
 
-    def from_notebook_node(
-        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **settings: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def from_notebook_node(  # type: ignore[override]  # nbconvert's own types name no text
+        self, nb: NotebookNode, resources: ResourcesDict | None = None, **settings: object
+    ) -> tuple[str, ResourcesDict]:
         nb.metadata["hintgrader"] = {"version": __version__}
-        return super().from_notebook_node(nb, resources, **settings)
+        text, made = super().from_notebook_node(nb, resources, **settings)
+        return str(text), ResourcesDict(made)
