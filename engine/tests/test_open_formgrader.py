@@ -5,12 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +16,7 @@ import pytest
 from hintgrader.nbgrader.course import Course
 from hintgrader.records.records import write_record
 from hintgrader.testing.commands import type_command
+from hintgrader.testing.formgraders import formgrader as running_formgrader
 from tests.gradebooks import SET, book, lay_out_graded, path_of, record
 
 # nbgrader makes what belongs to a submission before the submission itself is kept.
@@ -38,14 +34,6 @@ TIMES = {  # what may stand in timestamp.txt
     "long": b"9" * 10**6,
     "empty": b"",
 }
-
-
-def environment(course: Path) -> dict[str, str]:
-    own = {
-        "JUPYTER_CONFIG_DIR": str(course.parent / "none"),
-        "JUPYTER_DATA_DIR": str(course.parent),
-    }
-    return {k: v for k, v in os.environ.items() if not k.startswith("HINTGRADER")} | own
 
 
 @pytest.fixture(scope="module")
@@ -75,25 +63,8 @@ def test_odd_time_of_a_submission_stops_no_command(course: Path, name: str) -> N
 @pytest.fixture(scope="module")
 def formgrader(course: Path) -> Iterator[str]:
     """The address of a formgrader."""
-    with socket.socket() as one:
-        one.bind(("localhost", 0))
-        port = one.getsockname()[1]
-    extension = "{'nbgrader.server_extensions.formgrader': True}"
-    options = [f"--port={port}", "--no-browser", "--allow-root", "--IdentityProvider.token="]
-    options += [f"--ServerApp.jpserver_extensions={extension}", "--ServerApp.port_retries=0"]
-    how = {"cwd": course, "env": environment(course), "stdout": subprocess.DEVNULL}
-    started = [sys.executable, "-m", "jupyter_server", *options]
-    with subprocess.Popen(started, stderr=subprocess.STDOUT, **how) as server:
-        deadline = time.monotonic() + 90
-        try:
-            while time.monotonic() < deadline and server.poll() is None:
-                with suppress(OSError):
-                    urlopen(f"http://localhost:{port}/api/status").close()
-                    break
-                time.sleep(0.1)
-            yield f"http://localhost:{port}/formgrader/api"
-        finally:
-            server.terminate()
+    with running_formgrader(course) as address:
+        yield f"{address}/api"
 
 
 def ask(address: str) -> Any:

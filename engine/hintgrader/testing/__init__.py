@@ -1,1 +1,1 @@
-"""Helpers for tests of a course: commands as they are typed, hand-ins, a server of PostgreSQL."""
+"""Helpers for tests of a course: commands as typed, hand-ins, a formgrader, a database."""
