@@ -111,6 +111,16 @@ def history(
 
 
 @app.command()
+def rubric(assignment: Assignment, course: Folder = Path()) -> None:
+    """Let points and comments given by hand follow changed items of the rubric."""
+    from hintgrader.nbgrader.rubric.command import apply_rubric
+
+    with report_errors(), private_files(course):
+        for line in apply_rubric(Course(course.resolve()), assignment):
+            Console().print(plain(line), markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
 def similar(
     assignment: Assignment,
     course: Folder = Path(),

@@ -27,9 +27,11 @@ def mend_nbgrader() -> None:
         from nbgrader.server_extensions.formgrader.base import BaseHandler
 
         from hintgrader.nbgrader.formgrader_states import show_states
+        from hintgrader.nbgrader.rubric.handlers import answer_for_items
 
         BaseHandler.on_finish = let_go
         show_states()
+        answer_for_items()
 
 
 def time_in(directory: CourseDirectory, folder: str) -> datetime | None:
