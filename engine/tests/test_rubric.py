@@ -12,6 +12,7 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_o
 
 import pytest
 
+from hintgrader.authoring.faults import faults_of_set
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.rubric.command import apply_rubric
 from hintgrader.nbgrader.rubric.comments import applied, with_lines
@@ -25,11 +26,12 @@ from hintgrader.nbgrader.rubric.items import (
     write_items,
 )
 from hintgrader.nbgrader.rubric.marks import give
+from hintgrader.report.page import render_report
 from hintgrader.testing.answers import hand_in_words
 from hintgrader.testing.commands import type_command
 from hintgrader.testing.formgraders import formgrader as running_formgrader
 from tests.example import lay_out
-from tests.gradebooks import SET, book
+from tests.gradebooks import SET, book, record
 
 # nbgrader makes what belongs to a submission before the submission itself is kept.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:Warning")
@@ -205,6 +207,11 @@ def test_command_without_a_table_or_a_set_says_so(course: Course) -> None:
         list(apply_rubric(course, "02_edit_distance"))
 
 
+def test_author_hears_of_a_bad_table_before_the_release(course: Course) -> None:
+    table(course.source(SET).parent, f"{HEAD}fit-check,a,1,A.\n")
+    assert [one for one in faults_of_set(course, SET) if "row 2: 'fit-check' is no cell" in one]
+
+
 def test_students_get_no_table(tmp_path: Path) -> None:
     course = lay_out(tmp_path / "course")
     write_items(course / "solutions" / SET / RUBRIC, [])
@@ -225,6 +232,13 @@ def test_student_reads_points_and_sentences_and_no_name_of_an_item(course: Cours
     assert "[-0.5]" in html
     assert "<!--" not in html
     assert "price -->" not in html
+
+
+def test_report_says_to_how_many_each_item_was_given() -> None:
+    page = render_report(SET, [record("ada", 4.0)], rubric=[(PRICE, 1), (LATE, 0)])
+    assert "words: Names the price, &lt;b&gt;all keys&lt;/b&gt;" in page
+    assert '+2<span> points</span></td><td class="number">1 (100%)' in page
+    assert "Graded by hand" not in render_report(SET, [record("ada", 4.0)])
 
 
 @pytest.fixture(scope="module")

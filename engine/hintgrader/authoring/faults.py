@@ -14,9 +14,10 @@ from hintgrader.authoring.parts import parts_in, sources_of, with_table
 from hintgrader.authoring.verdicts import NOT_TRIED, read_verdicts
 from hintgrader.exercise.definition import Exercise
 from hintgrader.nbgrader.cells import graded_cells, to_run
-from hintgrader.nbgrader.course import Course
+from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.gradable import problems_of_set
 from hintgrader.nbgrader.one_source import second_sources
+from hintgrader.nbgrader.rubric.items import graded_by_hand_in, read_items, table_of
 
 
 def faults_of(course: Course) -> Iterator[str]:
@@ -55,6 +56,10 @@ def faults_of_set(course: Course, assignment: str) -> Iterator[str]:
     source = course.source(assignment)
     if not source.is_file():
         return
+    try:
+        read_items(table_of(course.directory, assignment), graded_by_hand_in(source))
+    except CourseError as error:
+        yield f"{error}"
     notebook = nbformat.read(source, as_version=4)
     try:
         parts, changed = parts_in(notebook, course.bank), with_table(notebook, course.bank)

@@ -10,6 +10,8 @@ from hintgrader.nbgrader.gradable import check_released
 from hintgrader.nbgrader.one_source import check_one_source
 from hintgrader.nbgrader.printable import plain
 from hintgrader.nbgrader.private import check_private
+from hintgrader.nbgrader.rubric.command import rubric_of
+from hintgrader.nbgrader.rubric.marks import count_items
 from hintgrader.pipeline.digest import digest_of
 from hintgrader.records.records import read_records
 from hintgrader.report.page import write_report
@@ -24,8 +26,8 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         path: Where to; None for the usual place.
 
     Raises:
-        CourseError: There is no such course or problem set, a file is no record, or the gradebook
-            holds other marks than were graded.
+        CourseError: There is no such course or problem set, a file is no record, the gradebook
+            holds other marks than were graded, or something is wrong with the table of items.
     """
     course = Course(folder.resolve())
     check_private(course)
@@ -38,6 +40,8 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
     with course.gradebook() as gradebook:
         changed = list(changed_marks(course, gradebook.find_assignment(assignment).submissions))
         absent = marks_not_given(course, gradebook, assignment)
+        items, notebooks = rubric_of(course, gradebook, assignment)
+        counts = count_items(notebooks)
     if changed and course.settings.check_marks:
         raise CourseError("\n".join(changed))
     for (student, _), why in absent.items():
@@ -50,5 +54,6 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         if record.digest != digest_of(course, assignment, record.student)
     ]
     waiting = ungraded(course, assignment, records)
-    write_report(assignment, records, written, waiting, outdated)
+    rubric = [(item, counts[item.cell, item.name]) for item in items]
+    write_report(assignment, records, written, waiting, outdated, rubric)
     return written

@@ -6,6 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from hintgrader.nbgrader.rubric.items import Item
 from hintgrader.records.records import SubmissionRecord, replace_text
 from hintgrader.report import pictures
 from hintgrader.report.tally import Tally
@@ -18,6 +19,7 @@ def render_report(
     records: Sequence[SubmissionRecord],
     ungraded: Sequence[str] = (),
     outdated: Sequence[str] = (),
+    rubric: Sequence[tuple[Item, int]] = (),
 ) -> str:
     """The page; what students wrote stands in it as text.
 
@@ -26,6 +28,7 @@ def render_report(
         records: Of all students, those included who handed in nothing.
         ungraded: Names of those who handed in something that has not been graded.
         outdated: Names of those whose submission, or what it is graded by, is not what it was.
+        rubric: Items that a person gives, each with the number of answers that have it.
     """
     tally = Tally(records)
     draw = {
@@ -35,7 +38,7 @@ def render_report(
     }
     drawn = {name: function(tally) for name, function in draw.items()} if tally.handed_in else {}
     page = _environment().get_template("report.html.j2")
-    names = {"ungraded": ungraded, "outdated": outdated}
+    names = {"ungraded": ungraded, "outdated": outdated, "rubric": rubric}
     return page.render(assignment=assignment, tally=tally, pictures=drawn, **names)
 
 
@@ -45,9 +48,10 @@ def write_report(
     path: Path,
     ungraded: Sequence[str] = (),
     outdated: Sequence[str] = (),
+    rubric: Sequence[tuple[Item, int]] = (),
 ) -> None:
     """Write the page atomically."""
-    replace_text(path, render_report(assignment, records, ungraded, outdated))
+    replace_text(path, render_report(assignment, records, ungraded, outdated, rubric))
 
 
 def _environment() -> Environment:
