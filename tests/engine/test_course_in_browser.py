@@ -117,7 +117,7 @@ def work(student: Desk, formgrader: FrameLocator) -> Work:
         write(page, "def soft_lookup(", LUKEWARM)
         answer_in_words(page)
         run(page, "from attn_bank import check")
-        wrong = try_out(page, OVERFLOWING, "2.5 of 4 points")
+        wrong = try_out(page, OVERFLOWING, "3 of 4 points")
         right = try_out(page, RIGHT, "4 of 4 points")
         validation = validate(page)
         page.get_by_role("tab", name="Assignments").click()
@@ -255,7 +255,7 @@ def feedback(student: Desk, grading: Grading) -> str:
 
 
 def test_student_reads_what_is_wrong_and_then_that_nothing_is(work: Work) -> None:
-    assert "0 / 1.5\t✘ 11 of its 15 numbers are NaN. Given: scores (3, 5)" in work.wrong
+    assert "0.5 / 1.5\t✘ 11 of its 15 numbers are NaN. Given: scores (3, 5)" in work.wrong
     assert "What to look at: your formula is right, but exp of a score above 88" in work.wrong
     assert (work.right.count("✔ right"), work.right.count("✘")) == (5, 0)
 
