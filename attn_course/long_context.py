@@ -14,8 +14,7 @@ from torch import Tensor
 
 from attn_course.layer.blocks import blocks
 from attn_course.layer.online_softmax import OnlineSoftmax, update
-from attn_course.retrieval import masked_softmax
-from attn_course.scaled_dot_product import causal, positions, scaled_dot_scores
+from attn_course.scaled_dot_product import scaled_dot_scores
 from attn_course.shapes import checked, require_positive
 
 
@@ -156,9 +155,7 @@ class SlowMemory:
     write = read
 
 
-def attend_by_table(
-    query: Tensor, key: Tensor, value: Tensor, memory: SlowMemory, *, is_causal: bool = False
-) -> Tensor:
+def attend_by_table(query: Tensor, key: Tensor, value: Tensor, memory: SlowMemory) -> Tensor:
     """Attention in three steps, each of which reads what it needs and writes what it made.
 
     Args:
@@ -166,26 +163,16 @@ def attend_by_table(
         key: Keys, `(*batch, length, d_key)`.
         value: Values, `(*batch, length, d_value)`.
         memory: Counts what passes.
-        is_causal: If True, a query does not attend to later keys.
     """
-    mask = causal(*positions(query.shape[-2], key.shape[-2], query.device)) if is_causal else None
     scores = memory.write(scaled_dot_scores(memory.read(query), memory.read(key)))
-    weights = memory.write(masked_softmax(memory.read(scores), mask))
+    weights = memory.write(memory.read(scores).softmax(-1))
     return memory.write(memory.read(weights) @ memory.read(value))
 
 
 def attend_in_tiles(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    memory: SlowMemory,
-    *,
-    tile_len: int = 64,
-    is_causal: bool = False,
+    query: Tensor, key: Tensor, value: Tensor, memory: SlowMemory, *, tile_len: int = 64
 ) -> Tensor:
     """The same from tiles: `tile_len` queries meet `tile_len` keys at a time, in fast memory.
-
-    A tile that the causal rule forbids as a whole is not even read.
 
     Args:
         query: Queries, `(*batch, length, d_key)`.
@@ -193,7 +180,6 @@ def attend_in_tiles(
         value: Values, `(*batch, length, d_value)`.
         memory: Counts what passes.
         tile_len: Number of queries, and of keys, of a tile.
-        is_causal: If True, a query does not attend to later keys.
 
     Raises:
         ValueError: `tile_len` is not positive.
@@ -201,16 +187,12 @@ def attend_in_tiles(
     Source: Dao et al. 2022, algorithm 1, with its loops exchanged as in Dao 2023.
     """
     require_positive("tile_len", tile_len)
-    at_query, at_key = positions(query.shape[-2], key.shape[-2], query.device)
     output = []
     for rows in blocks(query.shape[-2], tile_len):
         some = memory.read(query[..., rows, :])
         state = OnlineSoftmax.before(some, value)
         for columns in blocks(key.shape[-2], tile_len):
-            allowed = causal(at_query[rows], at_key[columns]) if is_causal else None
-            if allowed is not None and not allowed.any():
-                break
             scores = scaled_dot_scores(some, memory.read(key[..., columns, :]))
-            state = update(state, scores, allowed, memory.read(value[..., columns, :]))
+            state = update(state, scores, None, memory.read(value[..., columns, :]))
         output.append(memory.write(state.output().to(query.dtype)))
     return torch.cat(output, -2)

@@ -111,27 +111,21 @@ def inputs(length: int = LENGTH) -> tuple[torch.Tensor, ...]:
     return tuple(draw(BATCH, HEADS, length, d, seed=seed) for seed, d in enumerate(widths))
 
 
-@pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("tile_len", [1, 5, LENGTH, 64])
-def test_tiles_give_what_the_equation_gives(tile_len: int, is_causal: bool) -> None:
-    mask = causal_mask(LENGTH) if is_causal else None
-    expected = attention(*inputs(), mask=mask)
-    settings = {"memory": SlowMemory(), "is_causal": is_causal}
-    assert_close(attend_by_table(*inputs(), **settings), expected, **TIGHTLY)
-    assert_close(attend_in_tiles(*inputs(), **settings, tile_len=tile_len), expected, **TIGHTLY)
+def test_tiles_give_what_the_equation_gives(tile_len: int) -> None:
+    expected, memory = attention(*inputs()), SlowMemory()
+    assert_close(attend_by_table(*inputs(), memory), expected, **TIGHTLY)
+    assert_close(attend_in_tiles(*inputs(), memory, tile_len=tile_len), expected, **TIGHTLY)
 
 
 def test_traffic_is_that_of_the_formulas() -> None:
     length, tile, width = 24, 4, D_KEY
     query, key, value = (draw(length, width, seed=seed) for seed in range(3))
-    table, tiles, half = SlowMemory(), SlowMemory(), SlowMemory()
+    table, tiles = SlowMemory(), SlowMemory()
     attend_by_table(query, key, value, table)
     assert table.numbers == 4 * length * width + 4 * length**2
     attend_in_tiles(query, key, value, tiles, tile_len=tile)
     assert tiles.numbers == 2 * length * width * (1 + length // tile)
-    attend_in_tiles(query, key, value, half, tile_len=tile, is_causal=True)
-    met = sum(range(1, length // tile + 1))  # tiles on and below the diagonal
-    assert half.numbers == 2 * length * width + 2 * met * tile * width
 
 
 def test_tiles_of_no_length_are_refused() -> None:
