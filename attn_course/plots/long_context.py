@@ -12,7 +12,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import BROWN, COMPARED, FAINT, GREY, INK, PAPER, ROLE, VIOLET, closed, style
+from attn_course.plots import (
+    BROWN,
+    COMPARED,
+    FAINT,
+    GREY,
+    INK,
+    PAPER,
+    ROLE,
+    VIOLET,
+    closed,
+    ink_of,
+    style,
+)
 
 MARKS = "os^"
 # What the record calls kinds of positions, and tests, and what a reader calls them.
@@ -60,7 +72,7 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
         kinds: For each model how its heads share: one of three words.
     """
     colours = dict(zip(dict.fromkeys(kinds.values()), COMPARED, strict=False))
-    hatches = dict(zip(colours, ("", "////", "...."), strict=False))
+    outlines = dict(zip(colours, ("-", "--", ":"), strict=False))
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.9 + 0.36 * len(kilobytes)))
         seen = set()
@@ -69,7 +81,7 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
             label = None if kind in seen else kind
             seen.add(kind)
             axes.barh(row, size, 0.62, left=0, color=PAPER, edgecolor=colours[kind],
-                      hatch=hatches[kind], linewidth=1.4, label=label)  # fmt: skip
+                      linestyle=outlines[kind], linewidth=1.8, label=label)  # fmt: skip
             axes.text(1.12 * size, row, f"{size:,.0f}", va="center")
         axes.set_xscale("log")
         axes.set_yticks(range(len(kilobytes)), list(kilobytes))
@@ -82,10 +94,11 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
 
 def two_memories() -> Figure:
     """Draw the way of a tile: from a large, slow memory into a small, fast one, and back."""
-    with style():
+    with style(), plt.rc_context({"font.size": 13}):  # a phone shows it at half the width
         figure, axes = plt.subplots(figsize=(5.2, 3.3))
+        plt.rcParams["font.size"] = 13
         _box(axes, (0, 0), 4.3, 4.4, "large and slow")
-        _box(axes, (6.0, 0.9), 3.2, 2.6, "small and fast")
+        _box(axes, (6.0, 0.4), 3.3, 3.6, "small and fast")
         for column, (role, name) in enumerate({"query": "Q", "key": "K", "value": "V"}.items()):
             left = 0.35 + 1.0 * column
             for row in range(6):
@@ -95,19 +108,23 @@ def two_memories() -> Figure:
         for row in range(6):
             _cell(axes, (3.35, 0.35 + 0.55 * row), 0.7, ROLE["output"], row == 4)
         axes.text(3.7, 3.75, "out", ha="center", va="bottom")
-        _cell(axes, (6.3, 2.35), 0.7, ROLE["query"], True)
-        _cell(axes, (6.3, 1.25), 0.7, ROLE["key"], True)
-        _cell(axes, (7.2, 1.25), 0.7, ROLE["value"], True)
+        for name, role, corner in (
+            ("Q", "query", (6.25, 2.75)),
+            ("K", "key", (7.25, 1.35)),
+            ("V", "value", (8.2, 1.35)),
+        ):
+            _cell(axes, corner, 0.7, ROLE[role], True)
+            axes.text(corner[0] + 0.35, corner[1] + 0.45, name, ha="center", va="bottom")
         axes.add_patch(
-            Rectangle((7.45, 2.05), 0.9, 0.9, facecolor=ROLE["weight"], edgecolor=INK, linewidth=1)
+            Rectangle((7.5, 2.5), 1.2, 1.2, facecolor=ROLE["weight"], edgecolor=INK, linewidth=1)
         )
-        axes.text(8.95, 2.5, "tile", ha="right", va="center", rotation=90)
-        axes.text(8.55, 1.5, "best\ntotal\nblend", ha="center", va="center")
+        axes.text(8.1, 3.1, "tile", ha="center", va="center", color=ink_of("weight"))
+        axes.text(7.6, 0.85, "best, total, blend", ha="center", va="center")
         line = {"arrowstyle": "->", "color": INK, "linewidth": 1.8}
-        axes.annotate("", (5.95, 2.6), (4.35, 2.6), arrowprops=line)
-        axes.annotate("", (4.35, 1.6), (5.95, 1.6), arrowprops=line)
-        axes.text(5.15, 2.72, "read", ha="center", va="bottom")
-        axes.text(5.15, 1.48, "write", ha="center", va="top")
+        axes.annotate("", (5.95, 2.95), (4.35, 2.95), arrowprops=line)
+        axes.annotate("", (4.35, 0.85), (5.95, 0.85), arrowprops=line)
+        axes.text(5.15, 3.07, "read", ha="center", va="bottom")
+        axes.text(5.15, 0.73, "write", ha="center", va="top")
         axes.set(xlim=(-0.1, 9.4), ylim=(-0.2, 5.1))
         axes.axis("off")
     return closed(figure)
