@@ -37,8 +37,10 @@ const drawTurned = (pen, box, { m, n }, model, set, { longest }) => {
   for (const vector of turned[pair])
     for (const part of [0.3, 0.6, 0.9]) pen.keepFree(plane.to(vector.map((one) => part * one)), 2);
   plane.write();
-  const [x, y, , height] = box;
-  pen.text("dashed", x + 7, y + height - 11, "dashed: at position 0", "ink", { small: true });
+  const [x, y, width, height] = box,
+    [left, baseline] = pen.narrow ? [x + width, 15] : [x + 7, y + height - 11];
+  const looks = { small: true, at: pen.narrow ? "end" : "start" };
+  pen.text("dashed", left, baseline, "dashed: at position 0", "ink", looks);
 };
 
 // A clock for each pair: the one that is looked at has a rim.
