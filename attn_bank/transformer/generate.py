@@ -33,7 +33,11 @@ SURPRISING = 6.0  # standard deviations by which a count may be off; 1 in 500 mi
 def reference(
     model: Model, tokens: Tensor, number: int, temperature: float, top_p: float, seed: int
 ) -> Tensor:
-    return _generate(model, tokens, number, temperature, top_p, seed)
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(number):
+        law = next_token_law(model(tokens)[:, -1], temperature, top_p=top_p)
+        tokens = torch.cat([tokens, torch.multinomial(law, 1, generator=generator)], 1)
+    return tokens
 
 
 class _Law(NamedTuple):
@@ -100,7 +104,7 @@ def _generate(
     draw: Callable[[Tensor, Generator], Tensor] = _draw,
     seeds_anew: bool = False,
 ) -> Tensor:
-    """The text that goes on, in one of many ways; right is what nobody says otherwise."""
+    """The text that goes on, in one of many ways."""
     generator, text = torch.Generator().manual_seed(seed), tokens
     for _ in range(number):
         if seeds_anew:
@@ -226,7 +230,7 @@ mistake = Mistakes()
 
 
 def _with(**choices: object) -> Answer:
-    """The reference in which something is done otherwise."""
+    """The text that goes on, in which something is done otherwise."""
 
     def answer(
         model: Model, tokens: Tensor, number: int, temperature: float, top_p: float, seed: int
