@@ -13,6 +13,7 @@ from hintgrader.exercise import (
     Largest,
     Mistakes,
     Plain,
+    given,
     mistaking,
     then,
 )
@@ -21,7 +22,7 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal
 from attn_bank.scaled_dot_product import UNSEEN, why_not
 from attn_bank.scales import scaled_by
-from attn_bank.softmaxes import best, lowest, sigmoids, twice, whole_table
+from attn_bank.softmaxes import best, lowest, powers, twice, whole_table
 
 Weigh = Callable[[Tensor], Tensor]
 
@@ -179,6 +180,14 @@ def divides_by_something_else():
 
 
 @mistake
+def scales_the_output(query, latents, w_key, w_value):
+    """you divide the output by the root, or the weights, which no longer sum to 1; divide the
+    scores, before the softmax"""
+    root = query.shape[-1] ** 0.5
+    return reference(query * root, latents, w_key, w_value) / root
+
+
+@mistake
 def scales_by_the_values(query, latents, w_key, w_value):
     """you divide by the root of the width of the values; it is the root of `d_head`, the width of a
     query"""
@@ -225,11 +234,16 @@ def makes_all_keys_with_one_matrix(query, latents, w_key, w_value):
     return reference(query, latents, w_key[:1].expand_as(w_key), w_value)
 
 
-@mistake
-def averages_the_matrices(query, latents, w_key, w_value):
-    """you take the mean of the matrices of all heads, or their sum; each head has its own"""
-    key, value = (w.mean(0, keepdim=True).expand_as(w) for w in (w_key, w_value))
-    return reference(query, latents, key, value)
+def _mean(weight: Tensor) -> Tensor:
+    return weight.mean(0, keepdim=True).expand_as(weight)
+
+
+@mistake(
+    computes=given(reference, w_key=_mean, w_value=_mean),
+    also=(given(reference, w_key=_mean), given(reference, w_value=_mean)),
+)
+def averages_the_matrices():
+    """you take the mean of the matrices of all heads; each head has its own"""
 
 
 @mistake(computes=mistaking(reference, w_value="w_key"))
@@ -303,8 +317,8 @@ def favours_the_lowest(): ...
 def takes_the_best_alone(): ...
 
 
-@mistake(**sigmoids(reference))
-def takes_sigmoids(): ...
+@mistake(**powers(reference))
+def takes_powers(): ...
 
 
 EXERCISE = Exercise(

@@ -145,14 +145,33 @@ def _ignore_one_late(following: Tensor, tokens: Tensor, end: int) -> Tensor:
     return following.masked_fill(late, IGNORED)
 
 
-@mistake(computes=_with(ignore=_ignore_one_late), ending=_ASK)
+def _ignore_rolled(following: Tensor, tokens: Tensor, end: int) -> Tensor:
+    return following.masked_fill((tokens == end).roll(1, -1), IGNORED)
+
+
+@mistake(computes=_with(ignore=_ignore_one_late), also=(_with(ignore=_ignore_rolled),), ending=_ASK)
 def ignores_one_place_late():
     """your -100 stand one place behind the marks"""
 
 
+def _ask_for(number: int | None) -> Callable[..., Both]:
+    """Something in particular at the last place; without a number, the mark."""
+
+    def answer(tokens: Tensor, end: int) -> Both:
+        mask, targets = _both(tokens, end)
+        last = torch.full_like(targets[..., :1], end if number is None else number)
+        return mask, torch.cat([targets[..., :-1], last], -1)
+
+    return answer
+
+
 @mistake(
     computes=_with(following=lambda tokens: tokens.roll(-1, -1)),
-    also=(_with(following=lambda tokens: torch.cat([tokens[..., 1:], tokens[..., -1:]], -1)),),
+    also=(
+        _with(following=lambda tokens: torch.cat([tokens[..., 1:], tokens[..., -1:]], -1)),
+        _ask_for(0),
+        _ask_for(None),
+    ),
     slip=True,
 )
 def asks_at_the_last_place():
@@ -279,6 +298,20 @@ def exchanges_mask_and_targets():
 @mistake(computes=then(reference, lambda both: both[0]))
 def returns_the_mask_only():
     """you return the mask alone; the targets are asked for as well: `mask, targets`"""
+
+
+def _shorten(both: Both) -> Both:
+    mask, targets = both
+    return mask[..., :-1, :-1], targets[..., :-1]
+
+
+@mistake(
+    computes=then(reference, lambda both: (both[0], both[1][..., :-1])),
+    also=(then(reference, _shorten),),
+)
+def leaves_the_last_place_out():
+    """the last place of a row is missing in your targets; nothing is asked for there, so -100
+    stands there, and a row is as long as it came"""
 
 
 @mistake(

@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.scales import scaled_by
-from attn_bank.softmaxes import twice
 
 Step = tuple[Tensor, Tensor, Tensor]
 Turn = Callable[[Tensor, Tensor | int, float], Tensor]
@@ -197,11 +196,24 @@ def _as_it_is(vectors: Tensor, position: int, base: float) -> Tensor:
     return vectors
 
 
-@mistake(points=2.5)
-def counts_the_cache(query, key, value, keys, values, position, base):
-    """you turn by the number of keys in the cache; old tokens may have been dropped from it, so the
-    angle goes by `position`"""
-    return _step(query, key, value, keys, values, keys.shape[-2], base)
+def _by_the_cache(*names: str) -> Callable[..., Step]:
+    """Turned by the number of keys in the cache: the query, the key or both."""
+
+    def answer(**inputs: Plain) -> Step:
+        length = inputs["keys"].shape[-2]
+        return _step(**inputs, **{f"turn_{name}": _at(lambda _: length) for name in names})
+
+    return answer
+
+
+@mistake(
+    points=2.5,
+    computes=_by_the_cache("query", "key"),
+    also=(_by_the_cache("query"), _by_the_cache("key")),
+)
+def counts_the_cache():
+    """you turn the query, the key or both by the number of keys in the cache; old tokens may have
+    been dropped from it, so the angle goes by `position`"""
 
 
 @mistake(computes=_with(_as_it_is))
@@ -271,7 +283,7 @@ def _turn_the_joined(again: Callable[..., Tensor]) -> Callable[..., Step]:
     return _with(turn_key=_as_it_is, read=again)
 
 
-_AGAIN = (_turn_all_again, _turn_the_kept_again, _turn_all_by_the_last, _turn_the_kept_by_the_last)
+_JOINED = (_turn_all_again, _turn_all_by_the_last, _count_from_the_cache)
 
 
 def _keep_what_was_turned_again(again: Callable[..., Tensor]) -> Callable[..., Step]:
@@ -285,9 +297,10 @@ def _keep_what_was_turned_again(again: Callable[..., Tensor]) -> Callable[..., S
 @mistake(
     computes=_with(read=_turn_all_again),
     also=(
-        *(_with(read=again) for again in _AGAIN[1:]),
-        *(_turn_the_joined(again) for again in (*_AGAIN[:3:2], _count_from_the_cache)),
-        *(_keep_what_was_turned_again(again) for again in (*_AGAIN[:3:2], _count_from_the_cache)),
+        _with(read=_turn_the_kept_again),
+        _with(read=_turn_the_kept_by_the_last),
+        *map(_turn_the_joined, _JOINED),
+        *map(_keep_what_was_turned_again, _JOINED),
     ),
 )
 def turns_the_cache_again():
@@ -295,10 +308,21 @@ def turns_the_cache_again():
     own position: only the new key is turned, and once"""
 
 
-@mistake(computes=_with(partial(_turn, cut=_neighbours, join=_interleave)))
+@mistake(slip=True, computes=_with(partial(_turn, cut=_neighbours, join=_interleave)))
 def pairs_neighbours():
     """you pair neighbours, features 0 and 1, 2 and 3; here feature `i` is paired with feature
     `i + d_head / 2`, in the other half"""
+
+
+@mistake(
+    points=1,
+    computes=_with(partial(_turn, join=_interleave)),
+    also=(_with(partial(_turn, cut=_neighbours)),),
+)
+def puts_pairs_elsewhere():
+    """you do not put the two of a pair back where they came from; a pair is feature `i` and feature
+    `i + d_head / 2` before and after: cut into halves, and join halves, `torch.cat([one, other],
+    -1)`"""
 
 
 def _mixed(vectors: Tensor, position: Tensor | int, base: float) -> Tensor:
@@ -320,7 +344,7 @@ def gives_a_pair_two_angles():
     `torch.cat([angle, angle], -1)`"""
 
 
-@mistake(computes=_with(_at(int.__neg__)))
+@mistake(slip=True, computes=_with(_at(int.__neg__)))
 def turns_the_other_way():
     """you turn in the opposite direction: the first of a pair becomes `first * cos - second *
     sin`, and the second `first * sin + second * cos`"""
@@ -340,19 +364,14 @@ def counts_from_one():
 
 @mistake(
     computes=_with(turn_query=_at(lambda position: position + 1)),
-    also=(_with(turn_query=_at(lambda position: position - 1)),),
+    also=(
+        _with(turn_query=_at(lambda position: position - 1)),
+        _with(turn_key=_at(lambda position: position + 1)),
+        _with(turn_key=_at(lambda position: position - 1)),
+    ),
 )
-def asks_from_another_place():
+def turns_them_by_different_positions():
     """your query is turned by one position more or less than the new key; both belong to the token
-    at `position`"""
-
-
-@mistake(
-    computes=_with(turn_key=_at(lambda position: position - 1)),
-    also=(_with(turn_key=_at(lambda position: position + 1)),),
-)
-def keeps_the_key_at_another_place():
-    """your new key is turned by one position more or less than the query; both belong to the token
     at `position`"""
 
 
@@ -383,16 +402,6 @@ def multiplies_by_the_power():
 @mistake(computes=given(reference, base=10_000.0), slip=True)
 def fixes_the_base():
     """you take 10,000 for the base, whatever `base` is"""
-
-
-@mistake(
-    computes=_with(
-        partial(_turn, angle=lambda v, p, base: p * torch.ones_like(v[..., : v.shape[-1] // 2]))
-    ),
-)
-def turns_all_pairs_alike():
-    """you turn all pairs by the same angle; pair `i` turns by `position / base ** (2 i /
-    d_head)`"""
 
 
 def _plus(vectors: Tensor, position: Tensor | int, base: float) -> Tensor:
@@ -454,6 +463,44 @@ def puts_the_new_token_first():
     behind them"""
 
 
+def _new_rows(step: Step) -> Step:
+    output, keys, values = step
+    return output, keys[..., -1:, :], values[..., -1:, :]
+
+
+@mistake(computes=then(reference, _new_rows), right="your output is right")
+def returns_the_new_rows_only():
+    """you return the new key and value alone; return the whole cache, with the new ones behind"""
+
+
+def _without_the_oldest(kept: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([kept[..., 1:, :], new], -2)
+
+
+@mistake(computes=_with(store=_without_the_oldest))
+def drops_the_oldest():
+    """you drop the oldest token from the cache; keep all that are in it, and put the new one behind
+    them"""
+
+
+@mistake
+def sees_the_first_key_alone(query, key, value, keys, values, position, base):
+    """your query sees the first key alone, as a causal mask that is counted from the first token
+    has it, `is_causal=True` for example; the new token comes last and sees all, so no mask is
+    needed"""
+    _, keys, values = reference(query, key, value, keys, values, position, base)
+    return values[..., :1, :].clone(), keys, values
+
+
+@mistake(
+    computes=then(reference, lambda step: (step[0].transpose(1, 2).flatten(2), *step[1:])),
+    right="your numbers are right",
+)
+def merges_the_heads():
+    """the heads of your output are merged already; they stay apart here, `(batch, num_heads, 1,
+    d_value)`"""
+
+
 @mistake(computes=then(reference, lambda step: (step[0], step[2], step[1])))
 def exchanges_keys_and_values():
     """you return the values before the keys; the order is `output, keys, values`"""
@@ -467,18 +514,6 @@ def returns_the_output_only():
 @mistake(computes=scaled_by(reference, lambda width: 1))
 def forgets_the_root():
     """your scores are plain dot products; divide them by the root of `d_head`"""
-
-
-@mistake
-def scales_by_the_values(query, key, value, keys, values, position, base):
-    """you divide by the root of the width of the values; it is the root of `d_head`, the width of
-    the query"""
-    query = query * (query.shape[-1] / value.shape[-1]) ** 0.5
-    return reference(query, key, value, keys, values, position, base)
-
-
-@mistake(**twice(reference))
-def takes_softmax_twice(): ...
 
 
 _HEADS = {"batch": 2, "num_heads": 3}

@@ -25,11 +25,6 @@ def _sees(asking: Tensor, place: Tensor, window: int, num_sinks: int) -> Tensor:
     return (place <= asking) & ((place > asking - window) | (place < num_sinks))
 
 
-def _skips(start: int, end: int, asking: Tensor, window: int, num_sinks: int) -> bool:
-    """True of a block of which the first query sees nothing, and so none does."""
-    return start >= num_sinks and end <= int(asking[0]) - window + 1
-
-
 def _keep(before: Tensor, best: Tensor) -> Tensor:
     return torch.exp(before - best)
 
@@ -59,7 +54,9 @@ def _run(
     num_sinks: int,
     *,
     sees: Rule = _sees,
-    skips: Callable[..., bool] = _skips,
+    skips: Callable[..., bool] | None = None,
+    stops: bool = False,
+    late: bool = False,
     shift: Callable[[int, int], int] = lambda query_len, key_len: key_len - query_len,
     lowest: float | None = None,
     maximum: Callable[[Tensor, Tensor], Tensor] = torch.maximum,
@@ -72,7 +69,8 @@ def _run(
     """Blend and total, in one of many ways: right is what the arguments are if nobody says else.
 
     `measured`, `summed` and `blended` make of the scores those that the maximum, the total and the
-    blend are taken of.
+    blend are taken of. Blocks are left out by `skips`, or if no query sees anything of them; the
+    first of these `stops` the loop, or each is left out too `late`, when its scores are made.
     """
     query_len, key_len = query.shape[-2], key.shape[-2]
     first = shift(query_len, key_len)
@@ -82,10 +80,15 @@ def _run(
     total, blend = torch.zeros_like(best), query.new_zeros(*query.shape[:-1], value.shape[-1])
     for start in range(0, key_len, block_len):
         end = min(start + block_len, key_len)
-        if skips(start, end, asking, window, num_sinks):
-            continue
         seen = sees(asking, torch.arange(start, end), window, num_sinks)
+        skipped = skips(start, end, asking, window, num_sinks) if skips else not seen.any()
+        if skipped and stops:
+            break
+        if skipped and not late:
+            continue
         scores = _scores(query, key[..., start:end, :])
+        if skipped:
+            continue
         before, best = best, maximum(best, measured(scores, seen).amax(-1, keepdim=True))
         powers = torch.exp(summed(scores, seen) - best)
         mixing = torch.exp(blended(scores, seen) - best)
@@ -175,11 +178,16 @@ def reads_what_is_seen(
     read, key_len = _keys_to_read(**inputs), inputs["key"].shape[-2]
     of_a_key = inputs["query"].numel() + inputs["query"].shape[-2] * inputs["value"].shape[-1]
     if work.products > 1.1 * read * of_a_key:
+        all_scores = key_len * inputs["query"].numel()
+        found = {
+            key_len * of_a_key: "every block",
+            all_scores + read * (of_a_key - inputs["query"].numel()): "all scores",
+        }
         return (
-            f"its matrix products multiply {work.products} pairs of numbers, as if it read"
-            f" {work.products // of_a_key} of {key_len} keys; {read} are in blocks of which a query"
-            " sees something",
-            "every block" if work.products >= key_len * of_a_key else "other blocks",
+            f"its matrix products multiply {work.products} pairs of numbers;"
+            f" {read * of_a_key} are enough for the {read} of {key_len} keys in blocks of which a"
+            " query sees something",
+            found.get(work.products, "other blocks"),
         )
     return None
 
@@ -202,8 +210,8 @@ mistake = Mistakes()
 
 
 def _with_rule(sees: Rule) -> Callable[..., Tensor]:
-    """Another rule of what is seen; every block is read, so that nothing is skipped by the old."""
-    return partial(_in_blocks, sees=sees, skips=lambda *_: False)
+    """Another rule of what is seen; a block is skipped if by this rule no query sees anything."""
+    return partial(_in_blocks, sees=sees)
 
 
 @mistake(
@@ -215,23 +223,6 @@ def _with_rule(sees: Rule) -> Callable[..., Tensor]:
 def forgets_the_sinks():
     """your queries do not see the sinks once the window has passed them: a key is seen if it is in
     the window **or** among the first `num_sinks`"""
-
-
-@mistake(
-    computes=_with_rule(
-        lambda asking, place, window, num_sinks: (
-            (place <= asking) & (place > asking - window) & (place < num_sinks)
-        )
-    ),
-    also=(
-        _with_rule(
-            lambda asking, place, window, num_sinks: (place <= asking) & (place < num_sinks)
-        ),
-    ),
-)
-def sees_sinks_alone():
-    """your queries see nothing but sinks; a key is seen if it is in the window **or** among the
-    first `num_sinks`"""
 
 
 @mistake(
@@ -261,20 +252,14 @@ def has_a_window_too_short():
     computes=_with_rule(
         lambda asking, place, window, num_sinks: _sees(asking, place, window, num_sinks + 1)
     ),
-)
-def has_a_sink_too_many():
-    """you have one sink too many: they are the keys 0 to `num_sinks - 1`"""
-
-
-@mistake(
-    points=1,
-    slip=True,
-    computes=_with_rule(
-        lambda asking, place, window, num_sinks: _sees(asking, place, window, num_sinks - 1)
+    also=(
+        _with_rule(
+            lambda asking, place, window, num_sinks: _sees(asking, place, window, num_sinks - 1)
+        ),
     ),
 )
-def has_a_sink_too_few():
-    """you have one sink too few: they are the keys 0 to `num_sinks - 1`"""
+def has_another_number_of_sinks():
+    """you have one sink too many or too few: they are the keys 0 to `num_sinks - 1`"""
 
 
 @mistake(
@@ -294,7 +279,7 @@ def sees_later_keys():
 
 
 @mistake(
-    points=1,
+    points=2,
     computes=_with_rule(
         lambda asking, place, window, num_sinks: (
             ((place <= asking) & (place > asking - window))
@@ -325,7 +310,7 @@ def has_no_window():
     """your queries see all keys before them; they see `window` keys and the first `num_sinks`"""
 
 
-@mistake(computes=partial(_in_blocks, shift=lambda query_len, key_len: 0, skips=lambda *_: False))
+@mistake(computes=partial(_in_blocks, shift=lambda query_len, key_len: 0))
 def counts_from_the_first_key():
     """you take the first query for the first token of the text; the last query is at `key_len -
     1`, and so the first one at `key_len - query_len`"""
@@ -386,10 +371,33 @@ def subtracts_infinities():
     finite, or skip the row"""
 
 
-@mistake(points=3, computes=partial(_in_blocks, measured=lambda scores, seen: scores))
+def _as_they_are(scores: Tensor, seen: Tensor) -> Tensor:
+    return scores
+
+
+def _clamp_the_total(**inputs: Tensor) -> Tensor:
+    blend, total = _run(**inputs, measured=_as_they_are)
+    return blend / total.clamp_min(1e-9)
+
+
+@mistake(
+    points=3,
+    computes=partial(_in_blocks, measured=_as_they_are),
+    also=(_clamp_the_total,),
+)
 def measures_against_what_is_hidden():
     """you take the largest score before you mask; a key out of sight may score so high that all
-    powers of the others are 0, and 0/0 is `nan`. Mask first"""
+    powers of the others are 0. Mask first"""
+
+
+def _one_for_all(scores: Tensor, seen: Tensor) -> Tensor:
+    return _hide(scores, seen).amax().expand(scores.shape)
+
+
+@mistake(points=3, computes=partial(_in_blocks, measured=_one_for_all))
+def takes_one_maximum_for_all():
+    """you subtract the largest score of the whole block from every row; in a row far below it every
+    power is 0. Each query has its own: `amax(-1, keepdim=True)`"""
 
 
 @mistake(
@@ -411,7 +419,7 @@ def subtracts_nothing():
     """`exp` of a score above 88 is infinite in float32. Subtract the largest score met so far"""
 
 
-@mistake(computes=partial(_in_blocks, summed=lambda scores, seen: scores))
+@mistake(computes=partial(_in_blocks, summed=_as_they_are))
 def counts_what_is_hidden():
     """the powers of keys out of sight are in your total, and so the weights of those in sight sum
     to less than 1: mask before you take powers"""
@@ -427,20 +435,29 @@ def hides_with_zero():
     infinity there"""
 
 
+def _lower(scores: Tensor, seen: Tensor) -> Tensor:
+    return scores.masked_fill(~seen, -1000)
+
+
+@mistake(points=3, computes=partial(_in_blocks, measured=_lower, summed=_lower, blended=_lower))
+def hides_with_a_number():
+    """where a key is out of sight you put a number such as -1000, and there are rows in which all
+    that is in sight scores lower; put minus infinity there"""
+
+
 @mistake(computes=partial(_in_blocks, keep_total=_keep_all, keep_blend=_keep_all), ending=_FACTOR)
 def rescales_nothing():
     """what you have added up so far was measured against an older maximum, and you never shrink
     it"""
 
 
-@mistake(computes=partial(_in_blocks, keep_blend=_keep_all), ending=_FACTOR)
-def rescales_the_total_only():
-    """you shrink the total of the powers when the maximum rises, but not the blend of the values"""
-
-
-@mistake(computes=partial(_in_blocks, keep_total=_keep_all), ending=_FACTOR)
-def rescales_the_blend_only():
-    """you shrink the blend of the values when the maximum rises, but not the total of the powers"""
+@mistake(
+    computes=partial(_in_blocks, keep_blend=_keep_all),
+    also=(partial(_in_blocks, keep_total=_keep_all),),
+    ending=_FACTOR,
+)
+def rescales_one_of_two():
+    """you shrink either the total or the blend when the maximum rises, and not both"""
 
 
 @mistake
@@ -450,31 +467,63 @@ def forgets_to_divide(query, key, value, block_len, window, num_sinks):
     return _run(query, key, value, block_len, window, num_sinks)[0]
 
 
+def _each_block(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int, window: int, num_sinks: int
+) -> list[Tensor]:
+    """The output of each block of which some query sees something, by a softmax of its own."""
+    asking = torch.arange(key.shape[-2])[-query.shape[-2] :].unsqueeze(-1)
+    outputs = []
+    for place in torch.arange(key.shape[-2]).split(block_len):
+        seen = _sees(asking, place, window, num_sinks)
+        if seen.any():
+            scores = _hide(_scores(query, key[..., place, :]), seen)
+            outputs.append(scores.softmax(-1).nan_to_num(0) @ value[..., place, :])
+    return outputs
+
+
+def _attend_twice(**inputs: Tensor) -> Tensor:
+    """Sinks and window by themselves, and the mean of both."""
+    alone = _in_blocks(**inputs | {"num_sinks": 0})
+    sinks = _with_rule(lambda asking, place, _, num_sinks: (place <= asking) & (place < num_sinks))
+    return (alone + sinks(**inputs).nan_to_num(0)) / 2
+
+
+@mistake(also=(lambda **inputs: sum(_each_block(**inputs)), _attend_twice))
+def divides_each_part(query, key, value, block_len, window, num_sinks):
+    """you divide each block, or sinks and window, by a sum of its own, and put the outputs
+    together; one softmax goes over all keys in sight, so add up powers, and divide once"""
+    outputs = _each_block(query, key, value, block_len, window, num_sinks)
+    return sum(outputs) / len(outputs)
+
+
 @mistake(computes=scaled_by(reference, lambda width: 1))
 def forgets_the_root():
     """your scores are plain dot products; divide them by the root of `d_key`"""
 
 
-@mistake
-def attends_twice(query, key, value, block_len, window, num_sinks):
-    """you attend to the sinks and to the window each by themselves, and put the two outputs
-    together; one softmax goes over all keys in sight, so add up powers, and divide once"""
-    alone = _in_blocks(query, key, value, block_len, window, 0)
-    return (alone + _with_rule(_sinks_alone)(query, key, value, block_len, window, num_sinks)) / 2
-
-
-def _sinks_alone(asking: Tensor, place: Tensor, window: int, num_sinks: int) -> Tensor:
-    return (place <= asking) & (place < max(num_sinks, 1))
-
-
-@mistake(points=1)
-def counts_sinks_twice(query, key, value, block_len, window, num_sinks):
-    """a sink that is in the window as well counts twice in yours; each key counts once"""
-    query_len, key_len = query.shape[-2:][0], key.shape[-2]
-    asking, place = torch.arange(key_len - query_len, key_len).unsqueeze(-1), torch.arange(key_len)
-    both = (place <= asking) & (place > asking - window) & (place < num_sinks)
+def _count_twice(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    block_len: int,
+    window: int,
+    num_sinks: int,
+    first_window: bool = False,
+) -> Tensor:
+    """Sinks in the window of their query, or in that of the first query, have twice the weight."""
+    key_len, place = key.shape[-2], torch.arange(key.shape[-2])
+    asking = place[key_len - query.shape[-2] :].unsqueeze(-1)
+    begins = (asking[:1] if first_window else asking) - window
+    both = ((place > begins) & (place < num_sinks)).expand(len(asking), -1)
+    if not both.any():
+        return reference(query, key, value, block_len, window, num_sinks)
     powers = _weights(query, key, window, num_sinks) * (1 + both.to(query))
     return powers / powers.sum(-1, keepdim=True) @ value
+
+
+@mistake(points=2, computes=_count_twice, also=(partial(_count_twice, first_window=True),))
+def counts_sinks_twice():
+    """a sink that is in the window as well counts twice in yours; each key counts once"""
 
 
 def _gather(
@@ -494,6 +543,18 @@ def takes_more_than_a_block(query, key, value, block_len, window, num_sinks):
     """you take powers of more than `block_len` keys at once; go from block to block, and correct
     what you have added up where a larger score comes"""
     return _table(query, key, value, block_len, window, num_sinks)
+
+
+@mistake(points=3, right="your output is right", computes=partial(_in_blocks, late=True))
+def skips_after_the_scores():
+    """you skip a block when its scores have been made already; whether a query sees anything of it
+    is known from the positions, before any product"""
+
+
+@mistake(computes=partial(_in_blocks, stops=True))
+def stops_at_the_first_gap():
+    """you stop at the first block of which no query sees anything, and the window is still to come;
+    `continue` goes on to the next block, and `break` ends the loop"""
 
 
 @mistake(
