@@ -238,12 +238,20 @@ def _mean(weight: Tensor) -> Tensor:
     return weight.mean(0, keepdim=True).expand_as(weight)
 
 
+def _sum(weight: Tensor) -> Tensor:
+    return weight.sum(0, keepdim=True).expand_as(weight)
+
+
 @mistake(
     computes=given(reference, w_key=_mean, w_value=_mean),
-    also=(given(reference, w_key=_mean), given(reference, w_value=_mean)),
+    also=tuple(
+        given(reference, **{name: joined})
+        for name in ("w_key", "w_value")
+        for joined in (_mean, _sum)
+    ),
 )
 def averages_the_matrices():
-    """you take the mean of the matrices of all heads; each head has its own"""
+    """you take the mean of the matrices of all heads, or their sum; each head has its own"""
 
 
 @mistake(computes=mistaking(reference, w_value="w_key"))

@@ -218,12 +218,14 @@ def counts_the_cache():
 
 @mistake(computes=_with(_as_it_is))
 def turns_nothing():
-    """you turn neither the query nor the key; both are turned by the position of the token"""
+    """your numbers are those of a query and a key that are not turned; both are turned, by the
+    position of the token, and the keys of the cache have been turned already"""
 
 
 @mistake(computes=_with(turn_query=_as_it_is))
 def leaves_the_query():
-    """you turn the key and not the query; both are turned by the position of the token"""
+    """your scores are those of a query that is not turned; query and new key are turned, by the
+    position of the token, and the keys of the cache have been turned already"""
 
 
 def _keep_and_use_the_key_as_it_is(**inputs: Plain) -> Step:
@@ -299,7 +301,8 @@ def _keep_what_was_turned_again(again: Callable[..., Tensor]) -> Callable[..., S
     also=(
         _with(read=_turn_the_kept_again),
         _with(read=_turn_the_kept_by_the_last),
-        *map(_turn_the_joined, _JOINED),
+        _turn_the_joined(_turn_all_again),
+        _turn_the_joined(_count_from_the_cache),
         *map(_keep_what_was_turned_again, _JOINED),
     ),
 )
