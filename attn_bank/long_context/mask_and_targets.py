@@ -264,7 +264,10 @@ def turns_the_mask_round():
 
 @mistake(
     computes=then(reference, lambda both: (both[0].float(), both[1])),
-    also=(then(reference, lambda both: (both[0].long(), both[1])),),
+    also=tuple(
+        then(reference, lambda both, kind=kind: (both[0].to(kind), both[1]))
+        for kind in (torch.int64, torch.int32, torch.float64)
+    ),
     right="your numbers are right",
 )
 def returns_numbers_for_a_mask():

@@ -196,11 +196,11 @@ def _as_it_is(vectors: Tensor, position: int, base: float) -> Tensor:
     return vectors
 
 
-def _by_the_cache(*names: str) -> Callable[..., Step]:
-    """Turned by the number of keys in the cache: the query, the key or both."""
+def _by_the_cache(*names: str, more: int = 0) -> Callable[..., Step]:
+    """Turned by the number of keys in the cache, the new one among them or not."""
 
     def answer(**inputs: Plain) -> Step:
-        length = inputs["keys"].shape[-2]
+        length = inputs["keys"].shape[-2] + more
         return _step(**inputs, **{f"turn_{name}": _at(lambda _: length) for name in names})
 
     return answer
@@ -209,7 +209,11 @@ def _by_the_cache(*names: str) -> Callable[..., Step]:
 @mistake(
     points=2.5,
     computes=_by_the_cache("query", "key"),
-    also=(_by_the_cache("query"), _by_the_cache("key")),
+    also=(
+        _by_the_cache("query"),
+        _by_the_cache("key"),
+        _by_the_cache("query", "key", more=1),
+    ),
 )
 def counts_the_cache():
     """you turn the query, the key or both by the number of keys in the cache; old tokens may have
@@ -425,14 +429,17 @@ def has_no_turn():
     minus. It is `first * cos - second * sin` and `first * sin + second * cos`"""
 
 
-def _quarter_off(vectors: Tensor, position: Tensor | int, base: float) -> Tensor:
-    return _turn(vectors, position, base, angle=lambda *given: torch.pi / 2 - _angle(*given))
+def _overwrite(vectors: Tensor, position: Tensor | int, base: float) -> Tensor:
+    first, second = _halves(vectors)
+    by = _angle(vectors, position, base)
+    first = first * by.cos() - second * by.sin()
+    return _join(first, first * by.sin() + second * by.cos())
 
 
-@mistake(computes=_with(_quarter_off))
-def exchanges_sine_and_cosine():
-    """sine and cosine have changed places: at position 0 nothing is turned, so the cosine
-    multiplies a feature itself, and the sine its partner"""
+@mistake(computes=_with(_overwrite))
+def reads_a_half_that_has_been_turned():
+    """your second half is made of the first one as it is after the turn; both are made of the
+    halves as they came"""
 
 
 def _keep_and_read_the_old(**inputs: Plain) -> Step:

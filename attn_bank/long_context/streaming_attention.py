@@ -4,7 +4,17 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from hintgrader.exercise import Check, Contract, Count, Exercise, Inputs, Kept, Mistakes, Plain
+from hintgrader.exercise import (
+    Answer,
+    Check,
+    Contract,
+    Count,
+    Exercise,
+    Inputs,
+    Kept,
+    Mistakes,
+    Plain,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
@@ -310,6 +320,16 @@ def has_no_window():
     """your queries see all keys before them; they see `window` keys and the first `num_sinks`"""
 
 
+@mistake(
+    slip=True,
+    computes=partial(_in_blocks, shift=lambda query_len, key_len: key_len - query_len - 1),
+    also=(partial(_in_blocks, shift=lambda query_len, key_len: key_len - query_len + 1),),
+)
+def places_the_queries_one_off():
+    """your queries stand one place too early or too late; the last one is at `key_len - 1`, and so
+    the first one at `key_len - query_len`"""
+
+
 @mistake(computes=partial(_in_blocks, shift=lambda query_len, key_len: 0))
 def counts_from_the_first_key():
     """you take the first query for the first token of the text; the last query is at `key_len -
@@ -329,6 +349,11 @@ def counts_from_the_first_key():
                 (place <= asking) & ((place > asking[0] - window) | (place < num_sinks))
             )
         ),
+        _with_rule(
+            lambda asking, place, window, num_sinks: (
+                (place <= asking) & ((place > asking[-1] - window) | (place < num_sinks))
+            )
+        ),
     ),
 )
 def has_one_window_for_all():
@@ -336,32 +361,29 @@ def has_one_window_for_all():
     which ends with it"""
 
 
+def _skipping(late: Callable[[int, int, Tensor, int], bool], *, sinks: bool = True) -> Answer:
+    """Skips blocks behind the sinks by another rule; without `sinks`, all but the first by that."""
+
+    def skips(start: int, end: int, asking: Tensor, window: int, num_sinks: int) -> bool:
+        return start >= (num_sinks if sinks else 1) and late(start, end, asking, window)
+
+    return partial(_in_blocks, skips=skips)
+
+
 @mistake(
     points=1,
-    computes=partial(
-        _in_blocks,
-        skips=lambda start, end, asking, window, num_sinks: (
-            start >= num_sinks and end <= int(asking[-1]) - window + 1
+    computes=_skipping(lambda start, end, asking, window: end <= int(asking[-1]) - window + 1),
+    also=(
+        _skipping(lambda start, end, asking, window: end <= int(asking[0]) - window + 2),
+        _skipping(lambda start, end, asking, window: start <= int(asking[0]) - window),
+        _skipping(
+            lambda start, end, asking, window: end <= int(asking[0]) - window + 1, sinks=False
         ),
     ),
 )
-def skips_by_the_last_query():
-    """you skip blocks of which the last query sees nothing, and the first one looks back farther;
-    skip a block if that one sees nothing of it"""
-
-
-@mistake(
-    points=2,
-    computes=partial(
-        _in_blocks,
-        skips=lambda start, end, asking, window, num_sinks: (
-            start > 0 and end <= int(asking[0]) - window + 1
-        ),
-    ),
-)
-def reads_sinks_in_the_first_block_alone():
-    """you read the first block and then the window; there may be more sinks than a block has keys,
-    so go by `num_sinks`"""
+def skips_what_is_seen():
+    """you skip a block of which some query sees something; skip it only if its first key is no
+    sink, and its last one lies before the window of the **first** query"""
 
 
 @mistake(points=3, computes=partial(_in_blocks, lowest=-torch.inf))
@@ -488,10 +510,30 @@ def _attend_twice(**inputs: Tensor) -> Tensor:
     return (alone + sinks(**inputs).nan_to_num(0)) / 2
 
 
-@mistake(also=(lambda **inputs: sum(_each_block(**inputs)), _attend_twice))
+def _divide_blocks(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int, window: int, num_sinks: int
+) -> Tensor:
+    """The blend, divided by the total after each block."""
+    asking = torch.arange(key.shape[-2])[-query.shape[-2] :].unsqueeze(-1)
+    best = torch.full_like(query[..., :1], torch.finfo(query.dtype).min)
+    total, blend = torch.zeros_like(best), 0.0
+    for place in torch.arange(key.shape[-2]).split(block_len):
+        seen = _sees(asking, place, window, num_sinks)
+        if seen.any():
+            scores = _hide(_scores(query, key[..., place, :]), seen)
+            before, best = best, torch.maximum(best, scores.amax(-1, keepdim=True))
+            powers = torch.exp(scores - best)
+            total = total * _keep(before, best) + powers.sum(-1, keepdim=True)
+            blend = (blend * _keep(before, best) + powers @ value[..., place, :]) / total
+    return blend
+
+
+@mistake(
+    also=(lambda **inputs: sum(_each_block(**inputs)), _attend_twice, _divide_blocks),
+)
 def divides_each_part(query, key, value, block_len, window, num_sinks):
-    """you divide each block, or sinks and window, by a sum of its own, and put the outputs
-    together; one softmax goes over all keys in sight, so add up powers, and divide once"""
+    """you divide after each block, or sinks and window by themselves, and put together what comes
+    out; one softmax goes over all keys in sight, so add up powers, and divide once, at the end"""
     outputs = _each_block(query, key, value, block_len, window, num_sinks)
     return sum(outputs) / len(outputs)
 
@@ -558,11 +600,14 @@ def stops_at_the_first_gap():
 
 
 @mistake(
-    points=3, right="your output is right", computes=partial(_in_blocks, skips=lambda *_: False)
+    points=3,
+    right="your output is right",
+    computes=partial(_in_blocks, skips=lambda *_: False),
+    also=(_skipping(lambda start, end, asking, window: end < int(asking[0]) - window - 9),),
 )
-def reads_every_block():
-    """you read every block, even those of which no query sees anything; skip a block that begins
-    behind the sinks and ends before the window of the first query begins"""
+def reads_what_nobody_sees():
+    """you read blocks of which no query sees anything; skip a block that begins behind the sinks
+    and ends before the window of the first query begins"""
 
 
 EXERCISE = Exercise(
