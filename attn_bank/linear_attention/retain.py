@@ -1,0 +1,377 @@
+"""Part D of problem set 14: a program for retention in chunks, with two slips to be found."""
+
+from collections.abc import Callable
+
+import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, Plain, given
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, in_front
+from attn_bank.linear_attention import takes_chunks
+
+# From the length of a chunk, the places in it and the decay to a factor for each place.
+Factor = Callable[[int, Tensor, float], Tensor | float]
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
+    return _in_chunks(query, key, value, decay, chunk_len)
+
+
+def _table(places: Tensor, decay: float) -> Tensor:
+    return (decay ** (places.unsqueeze(-1) - places)).tril()
+
+
+def _to_read(length: int, places: Tensor, decay: float) -> Tensor:
+    return decay ** (places + 1)
+
+
+def _to_write(length: int, places: Tensor, decay: float) -> Tensor:
+    return decay ** (length - 1 - places)
+
+
+def _to_keep(length: int, places: Tensor, decay: float) -> float:
+    return float(decay) ** length
+
+
+def _in_chunks(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    decay: float,
+    chunk_len: int,
+    *,
+    table: Callable[[Tensor, float], Tensor] = _table,
+    read: Factor = _to_read,
+    write: Factor = _to_write,
+    keep: Factor = _to_keep,
+    reads_behind: bool = False,
+    blend: Callable[[Tensor, Tensor], Tensor] = torch.add,
+) -> Tensor:
+    """In chunks, in one of many ways: right is what the arguments are if nobody says otherwise."""
+    state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
+    outputs = []
+    for q, k, v in zip(*(t.split(chunk_len, -2) for t in (query, key, value)), strict=True):
+        length = q.shape[-2]
+        places = torch.arange(length).to(q)
+        written = torch.as_tensor(write(length, places, decay)).to(q).expand(length)
+        after = keep(length, places, decay) * state + (written.unsqueeze(-1) * k).mT @ v
+        factor = torch.as_tensor(read(length, places, decay)).to(q).expand(length)
+        cross = factor.unsqueeze(-1) * (q @ (after if reads_behind else state))
+        outputs.append(blend((q @ k.mT * table(places, decay)) @ v, cross))
+        state = after
+    return torch.cat(outputs, -2)
+
+
+def _doing(**otherwise: object) -> Callable[..., Tensor]:
+    """The program with something done otherwise."""
+
+    def answer(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
+        return _in_chunks(query, key, value, decay, chunk_len, **otherwise)
+
+    return answer
+
+
+def draw_text(
+    generator: Generator,
+    length: int,
+    d_key: int,
+    d_value: int,
+    tenths: int,
+    chunk_len: int,
+    batch: int | None = None,
+    num_heads: int | None = None,
+) -> Inputs:
+    """A text; the decay comes in tenths."""
+    before = in_front(batch, num_heads)
+    return {
+        "query": draw_normal(generator, *before, length, d_key),
+        "key": draw_normal(generator, *before, length, d_key),
+        "value": draw_normal(generator, *before, length, d_value),
+        "decay": tenths / 10,
+        "chunk_len": chunk_len,
+    }
+
+
+def _takes_chunks(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, str] | str | None:
+    return takes_chunks(call, inputs, reference(**inputs))
+
+
+def _same_place(length: int, places: Tensor, decay: float) -> Tensor:
+    return decay**places
+
+
+def _nothing(length: int, places: Tensor, decay: float) -> float:
+    return 1.0
+
+
+mistake = Mistakes()
+
+
+@mistake(computes=_doing(read=_same_place, reads_behind=True))
+def changes_nothing():
+    """your output is the printed program's, with both slips. What does the first token of all read,
+    and by which power of the decay should the first token of a chunk read the one before it?"""
+
+
+@mistake(computes=_doing(read=_same_place), right="a chunk is read once", slip=0.5)
+def mends_the_order_only():
+    """what comes from the state has one power of the decay too few: the first token of a chunk is
+    one step away from the last one before it, and not none"""
+
+
+@mistake(computes=_doing(reads_behind=True), right="the powers of the decay are right", slip=0.5)
+def mends_the_powers_only():
+    """a chunk is still read twice, by its table and in the state, where later tokens are seen as
+    well; read the state before the chunk is added to it"""
+
+
+@mistake(
+    computes=_doing(blend=lambda inner, cross: cross, reads_behind=True),
+    also=(_doing(blend=lambda inner, cross: cross, reads_behind=True, read=_same_place),),
+)
+def takes_the_table_out():
+    """your output comes from the state behind the chunk alone, in which a token sees later ones;
+    keep the table, and read the state before the chunk is added to it"""
+
+
+@mistake(computes=_doing(blend=lambda inner, cross: inner))
+def sees_its_own_chunk_only():
+    """a token sees its own chunk alone; the chunks before it are in the state"""
+
+
+@mistake(computes=_doing(blend=lambda inner, cross: cross))
+def sees_earlier_chunks_only():
+    """a token sees the chunks before its own alone; those before it in its own chunk come from the
+    table"""
+
+
+@mistake(computes=_doing(read=lambda length, places, decay: decay ** (places - 1)))
+def reads_the_state_too_fresh():
+    """what comes from the state has two powers of the decay too few; the first token of a chunk
+    reads the last one before it by `decay ** 1`"""
+
+
+@mistake(
+    computes=_doing(read=lambda length, places, decay: decay ** (places + 2)),
+    also=(_doing(write=lambda length, places, decay: decay ** (length - places)),),
+)
+def fades_the_chunks_before_once_more():
+    """what comes from the chunks before has one power of the decay too many, from where it is read
+    or from where it is written; the first token of a chunk reads the last one before it by `decay
+    ** 1`"""
+
+
+@mistake(
+    computes=_doing(read=lambda length, places, decay: decay ** (length - places)),
+    also=(
+        _doing(read=lambda length, places, decay: decay ** (length - 1 - places)),
+        _doing(read=lambda length, places, decay: decay**length),
+        _doing(read=lambda length, places, decay: decay),
+    ),
+)
+def reads_by_another_power():
+    """the state is read by powers that do not grow with the place in the chunk; the later a token
+    is, the less is left: `decay ** (place + 1)`"""
+
+
+@mistake(computes=_doing(read=_nothing))
+def reads_the_state_as_it_is():
+    """the state is read without decay; the token at `place` is `place + 1` steps away from the last
+    one before the chunk"""
+
+
+@mistake(
+    computes=_doing(write=_same_place),
+    also=(_doing(write=_to_read), _doing(write=_same_place, read=_same_place)),
+)
+def fades_the_later_ones():
+    """the later tokens of a chunk are faded most when they are written; the first ones have faded
+    most by its end, as printed: `decay ** (length - 1 - place)`"""
+
+
+@mistake(computes=_doing(write=_nothing))
+def writes_all_as_they_are():
+    """the tokens of a chunk are written without decay; by its end the token at `place` has faded
+    for `length - 1 - place` steps"""
+
+
+@mistake(
+    points=0.5, computes=_doing(keep=_nothing), also=(_doing(keep=_nothing, read=_same_place),)
+)
+def does_not_fade_the_state():
+    """the state does not fade while a chunk passes; it fades for `length` steps, as printed"""
+
+
+def _once(length: int, places: Tensor, decay: float) -> float:
+    return decay
+
+
+@mistake(
+    points=0.5,
+    computes=_doing(keep=_once),
+    also=(
+        _doing(keep=lambda length, places, decay: decay ** (length - 1)),
+        _doing(keep=lambda length, places, decay: decay ** (length + 1)),
+    ),
+)
+def fades_the_state_otherwise():
+    """the state fades for another number of steps than the chunk has tokens; `decay ** length` is
+    right, as printed"""
+
+
+@mistake(computes=_doing(table=lambda places, decay: _full_table(places, decay)))
+def sees_later_tokens():
+    """a token sees later ones of its own chunk; keep what is on the diagonal and below: `tril()`"""
+
+
+def _full_table(places: Tensor, decay: float) -> Tensor:
+    return decay ** (places.unsqueeze(-1) - places).abs()
+
+
+@mistake(computes=_doing(table=lambda places, decay: _table(places, decay).tril(-1)))
+def does_not_see_itself():
+    """a token does not see itself; the diagonal of the table belongs to it, with the factor 1"""
+
+
+@mistake(computes=_doing(table=lambda places, decay: decay * _table(places, decay)))
+def fades_itself():
+    """a token fades itself, and all of its chunk by one step too many; within a chunk the power is
+    the difference of the places, as printed"""
+
+
+def _ones(places: Tensor, decay: float) -> Tensor:
+    return torch.ones_like(_table(places, decay)).tril()
+
+
+@mistake(computes=_doing(table=_ones))
+def forgets_the_decay_in_the_table():
+    """within a chunk nothing fades; the power is the difference of the places"""
+
+
+@mistake(computes=given(reference, decay=1.0))
+def forgets_the_decay():
+    """nothing fades in yours; with each step what was written before is multiplied by `decay`"""
+
+
+@mistake
+def divides_by_the_weights(query, key, value, decay, chunk_len):
+    """you divide by the sum of the weights; retention does not"""
+    ones = torch.ones_like(value[..., :1])
+    total = reference(query, key, ones, decay, chunk_len)
+    return reference(query, key, value, decay, chunk_len) / total
+
+
+@mistake(computes=given(reference, query=lambda query: query / query.shape[-1] ** 0.5))
+def scales():
+    """you divide by the root of the width; nothing is scaled here"""
+
+
+@mistake
+def leaves_the_rest_out(query, key, value, decay, chunk_len):
+    """the last tokens have no output where `chunk_len` does not divide their number; the last chunk
+    is shorter"""
+    whole = max(query.shape[-2] // chunk_len, 1) * chunk_len
+    return reference(*(t[..., :whole, :] for t in (query, key, value)), decay, chunk_len)
+
+
+def _powers_apart(places: Tensor, decay: float) -> Tensor:
+    """Infinity times 0 is nan, where a place has a power that no number can hold."""
+    up, down = decay ** places.unsqueeze(-1), decay**-places
+    return (up * down).tril()
+
+
+def _times_a_mask(places: Tensor, decay: float) -> Tensor:
+    powers = decay ** (places.unsqueeze(-1) - places)
+    return powers * torch.ones_like(powers).tril()
+
+
+@mistake(points=2.5, computes=_doing(table=_powers_apart), also=(_doing(table=_times_a_mask),))
+def overflows():
+    """`decay ** -100` may be infinite, and infinity times 0 is `nan`: take the power of the
+    difference of two places, and let `tril` put zeros above the diagonal"""
+
+
+@mistake(points=2.5, right="your numbers are right", evidence="all pairs")
+def makes_a_table_of_all_pairs(query, key, value, decay, chunk_len):
+    """you make one table of all tokens against all; go from chunk to chunk, as the program does"""
+    return reference(query, key, value, decay, query.shape[-2])
+
+
+@mistake(points=2.5, right="your numbers are right", evidence="many calls")
+def takes_one_token_at_a_time(query, key, value, decay, chunk_len):
+    """you call torch far more often than a loop over chunks does, as a loop over the tokens would;
+    take `chunk_len` tokens at a time"""
+    return reference(query, key, value, decay, 1)
+
+
+@mistake(computes=_doing(write=_nothing, read=_to_read, keep=_nothing, table=_ones))
+def fades_at_the_reading_only():
+    """what is read from the state fades by the place of the token alone; each token there has its
+    own age: fade it when it is written, and the state with each chunk"""
+
+
+EXERCISE = Exercise(
+    function="retain",
+    reference=reference,
+    title="find two slips: a state that fades",
+    minutes=20,
+    axes={"length": 43, "d_value": 31},
+    avoid=("attention",),
+    contract=Contract(batch=("query", "key", "value"), any_axes=True),
+    checks=(
+        Check(
+            "for any decay and chunks of any length the output is that of the recurrence; any"
+            " number of axes may come before",
+            1,
+            draw_text,
+            sizes=(
+                {"length": 7, "d_key": 3, "d_value": 5, "tenths": 5, "chunk_len": 3},
+                {"length": 5, "d_key": 2, "d_value": 3, "tenths": 9, "chunk_len": 1},
+                {"length": 5, "d_key": 3, "d_value": 2, "tenths": 8, "chunk_len": 7},
+                {
+                    **{"batch": 3, "num_heads": 2, "length": 5, "d_key": 3, "d_value": 2},
+                    **{"tenths": 7, "chunk_len": 2},
+                },
+            ),
+            hidden_sizes=(
+                {"length": 11, "d_key": 2, "d_value": 3, "tenths": 6, "chunk_len": 4},
+                {
+                    **{"batch": 2, "num_heads": 2, "length": 7, "d_key": 5, "d_value": 3},
+                    **{"tenths": 9, "chunk_len": 3},
+                },
+            ),
+        ),
+        Check(
+            "a long chunk and a small decay give no `nan`",
+            0.5,
+            draw_text,
+            sizes=({"length": 211, "d_key": 3, "d_value": 2, "tenths": 3, "chunk_len": 199},),
+            hidden_sizes=(
+                {"length": 223, "d_key": 2, "d_value": 3, "tenths": 2, "chunk_len": 193},
+            ),
+            sizes_matter=True,
+        ),
+        Check(
+            "`chunk_len` tokens at a time: no tensor holds more than three times the numbers of the"
+            " largest input or of the table of a chunk, and no loop goes over the tokens",
+            0.5,
+            draw_text,
+            sizes=({"length": 191, "d_key": 11, "d_value": 13, "tenths": 9, "chunk_len": 64},),
+            hidden_sizes=(
+                {"length": 173, "d_key": 13, "d_value": 11, "tenths": 8, "chunk_len": 59},
+            ),
+            dtype=torch.float64,
+            invariant=_takes_chunks,
+            sizes_matter=True,
+        ),
+        Check(
+            "the right gradient reaches `query`, `key` and `value`",
+            0.5,
+            draw_text,
+            sizes=({"length": 7, "d_key": 3, "d_value": 2, "tenths": 7, "chunk_len": 3},),
+            hidden_sizes=({"length": 5, "d_key": 2, "d_value": 3, "tenths": 6, "chunk_len": 2},),
+            gradient=("query", "key", "value"),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

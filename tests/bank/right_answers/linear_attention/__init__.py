@@ -1,0 +1,1 @@
+"""Right answers to problem set 14."""
