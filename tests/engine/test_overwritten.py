@@ -147,3 +147,19 @@ def test_known_mistake_is_said_whatever_the_source_shows():
     assert overwritten(overflows)
 
     assert grade(spec, LocalSubmission(overflows), None).mistake == "overflows"
+
+
+def test_argument_that_the_right_answer_overwrites_too_is_no_cause(monkeypatch):
+    monkeypatch.setattr(diagnosis, "MOST_WORK", 50_000)
+
+    def delta_rule(query, key, value, rate, state):
+        outputs = []
+        for t in range(query.shape[-2]):
+            k, v = key[..., t : t + 1, :], value[..., t : t + 1, :]
+            state = torch.tanh(state + k.mT @ (rate[..., t, None, None] * (v - k @ state)))
+            outputs.append(query[..., t : t + 1, :] @ state)
+        return torch.cat(outputs, -2), state
+
+    assert overwritten(delta_rule) == [(AGAIN, "state")]
+    score = grade(find_exercise("14_linear_attention/delta_rule"), LocalSubmission(delta_rule), None)
+    assert "is made of `state` itself" not in str(score)
