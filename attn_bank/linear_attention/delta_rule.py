@@ -24,7 +24,12 @@ Write = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, rate: Tensor, state: Tensor) -> Read:
-    return _one_by_one(query, key, value, rate, state)
+    outputs = []
+    for place in range(key.shape[-2]):
+        q, k, v = (t[..., place, :] for t in (query, key, value))
+        state = _correct(state, k, v, rate[..., place, None])
+        outputs.append(_read(state, q))
+    return torch.stack(outputs, -2), state
 
 
 def _read(state: Tensor, key: Tensor) -> Tensor:
@@ -50,7 +55,7 @@ def _one_by_one(
     write: Write = _correct,
     reads_before: bool = False,
 ) -> Read:
-    """Token after token: right is what the arguments are if nobody says otherwise."""
+    """Token after token, with something done otherwise."""
     outputs = []
     for place in range(key.shape[-2]):
         q, k, v = (t[..., place, :] for t in (query, key, value))
@@ -120,19 +125,27 @@ def forgets_the_rate():
 @mistake(
     points=1,
     computes=_writing(lambda state, k, v, rate: state + _outer(k, rate * v - _read(state, k))),
+    also=(_writing(lambda state, k, v, rate: state + _outer(k, v - rate * _read(state, k))),),
 )
-def multiplies_the_value_alone():
-    """the rate multiplies the value and not what is taken off; it multiplies the difference of the
-    two"""
+def multiplies_one_of_the_two():
+    """the rate multiplies the value or what is taken off, and not the other; it multiplies the
+    difference of the two"""
 
 
 def _fade(state: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
     return (1 - rate.unsqueeze(-1)) * state + _outer(k, rate * v)
 
 
+def _fade_first(state: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    return _correct((1 - rate.unsqueeze(-1)) * state, k, v, rate)
+
+
 @mistake(
     computes=_writing(_fade),
-    also=(_writing(lambda state, k, v, rate: (1 - rate.unsqueeze(-1)) * state + _outer(k, v)),),
+    also=(
+        _writing(lambda state, k, v, rate: (1 - rate.unsqueeze(-1)) * state + _outer(k, v)),
+        _writing(_fade_first),
+    ),
 )
 def fades_the_whole_state():
     """you take the share `rate` off the whole state; it comes off in the direction of the key
@@ -166,7 +179,11 @@ def goes_the_wrong_way():
     """you take the difference off the state, so that it moves away from the value; add it"""
 
 
-@mistake
+def _read_the_first(query: Tensor, key: Tensor, value: Tensor, rate: Tensor, state: Tensor) -> Read:
+    return query @ state, reference(query, key, value, rate, state)[1]
+
+
+@mistake(also=(_read_the_first,))
 def reads_before_it_writes(query, key, value, rate, state):
     """you read before the token's own pair is written; write first, then read"""
     return _one_by_one(query, key, value, rate, state, reads_before=True)
@@ -215,7 +232,18 @@ def corrects_the_first_state():
     one before it has left"""
 
 
-@mistake(points=0.5, computes=given(reference, state=torch.zeros_like))
+def _add_the_first_at_the_end(
+    query: Tensor, key: Tensor, value: Tensor, rate: Tensor, state: Tensor
+) -> Read:
+    output, written = reference(query, key, value, rate, torch.zeros_like(state))
+    return output + query @ state, written + state
+
+
+@mistake(
+    points=0.5,
+    computes=given(reference, state=torch.zeros_like),
+    also=(_add_the_first_at_the_end,),
+)
 def starts_from_nothing():
     """you begin with an empty state; begin with the one that is given"""
 
@@ -335,10 +363,13 @@ def goes_backwards(query, key, value, rate, state):
     return output.flip(-2), state
 
 
-@mistake(points=1)
-def takes_one_rate_for_all(query, key, value, rate, state):
-    """you take the rate of the first token for all; each token has its own"""
-    return reference(query, key, value, rate[..., :1].expand_as(rate), state)
+@mistake(
+    points=1,
+    computes=given(reference, rate=lambda rate: rate[..., :1].expand_as(rate)),
+    also=(given(reference, rate=lambda rate: rate.mean(-1, keepdim=True).expand_as(rate)),),
+)
+def takes_one_rate_for_all():
+    """you take one rate for all tokens, such as the first one's; each token has its own"""
 
 
 @mistake(points=1.5, slip=True)

@@ -10,7 +10,6 @@ from hintgrader.exercise import (
     Inputs,
     Mistakes,
     Plain,
-    given,
     then,
 )
 from torch import Generator, Tensor
@@ -26,7 +25,11 @@ Map = Callable[[Tensor], Tensor]
 def reference(
     query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
 ) -> Read:
-    return _chunk_by_chunk(query, key, value, state, total, chunk_len)
+    outputs = []
+    for chunk in zip(*(t.split(chunk_len, -2) for t in (query, key, value)), strict=True):
+        output, state, total = _all_pairs(*chunk, state, total)
+        outputs.append(output)
+    return torch.cat(outputs, -2), state, total
 
 
 def _features(vectors: Tensor) -> Tensor:
@@ -43,14 +46,13 @@ def _all_pairs(
     of_query: Map = _features,
     of_key: Map = _features,
     seen: Map = torch.tril,
-    divide: Callable[[Tensor, Tensor], Tensor] = torch.div,
 ) -> Read:
     """One table of all tokens: right is what the arguments are if nobody says otherwise."""
     query, key = of_query(query), of_key(key)
     table = seen(query @ key.mT)
     blend = table @ value + query @ state
     weight = table.sum(-1, keepdim=True) + query @ total.unsqueeze(-1)
-    return divide(blend, weight), state + key.mT @ value, total + key.sum(-2)
+    return blend / weight, state + key.mT @ value, total + key.sum(-2)
 
 
 def _mapping(of_query: Map, of_key: Map) -> Callable[..., Read]:
@@ -83,13 +85,49 @@ def _chunk_by_chunk(
     state: Tensor,
     total: Tensor,
     chunk_len: int,
-    step: Callable[..., Read] = _all_pairs,
+    step: Callable[..., Read],
 ) -> Read:
+    """Chunk by chunk, each taken by `step`."""
     outputs = []
     for chunk in zip(*(t.split(chunk_len, -2) for t in (query, key, value)), strict=True):
         output, state, total = step(*chunk, state, total)
         outputs.append(output)
     return torch.cat(outputs, -2), state, total
+
+
+def _by(step: Callable[..., Read]) -> Callable[..., Read]:
+    """Chunk by chunk, each taken by `step`."""
+
+    def answer(
+        query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
+    ) -> Read:
+        return _chunk_by_chunk(query, key, value, state, total, chunk_len, step)
+
+    return answer
+
+
+def _add(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
+    return state + k.mT @ v, total + k.sum(-2)
+
+
+def _doing(
+    blend: Callable[..., Tensor] = lambda table, q, k, v, state: table @ v + q @ state,
+    weight: Callable[..., Tensor] = lambda table, q, k, state, total: _weight(table, q, total),
+    add: Callable[..., tuple[Tensor, Tensor]] = _add,
+) -> Callable[..., Read]:
+    """The chunks with something done otherwise; all are given features."""
+
+    def step(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
+        q, k = _features(q), _features(k)
+        table = (q @ k.mT).tril()
+        output = blend(table, q, k, v, state) / weight(table, q, k, state, total)
+        return output, *add(q, k, v, state, total)
+
+    return _by(step)
+
+
+def _weight(table: Tensor, q: Tensor, total: Tensor) -> Tensor:
+    return table.sum(-1, keepdim=True) + q @ total.unsqueeze(-1)
 
 
 def draw_text(
@@ -128,49 +166,73 @@ def _takes_chunks(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str,
     return takes_chunks(call, inputs, reference(**inputs))
 
 
-def _by(step: Callable[..., Read]) -> Callable[..., Read]:
-    """Chunk by chunk, each taken by `step`."""
-
-    def answer(
-        query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
-    ) -> Read:
-        return _chunk_by_chunk(query, key, value, state, total, chunk_len, step)
-
-    return answer
-
-
 mistake = Mistakes()
 
 
-def _leave_the_blend(blend: Tensor, weight: Tensor) -> Tensor:
-    return blend
+def _divide_by_the_number(**inputs: Plain) -> Read:
+    blend, *after = _doing(weight=lambda *_: 1)(**inputs)
+    return blend / torch.arange(1, blend.shape[-2] + 1).to(blend).unsqueeze(-1), *after
 
 
-@mistake
-def forgets_to_divide(query, key, value, state, total, chunk_len):
+@mistake(computes=_doing(weight=lambda *_: 1), also=(_divide_by_the_number,))
+def forgets_to_divide():
     """your weights do not sum to 1: the output is the blend of the values divided by the sum of the
     weights, `features(q) @ total` with the keys so far"""
-    return _all_pairs(query, key, value, state, total, divide=_leave_the_blend)
 
 
-@mistake(points=2.5)
-def forgets_the_total_so_far(query, key, value, state, total, chunk_len):
-    """you divide by the weights of the tokens given alone; those that were read before have weight
-    too, which `total` holds: add `features(q) @ total`"""
+def _forget_the_total(
+    query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
+) -> Read:
     alone = _all_pairs(query, key, value, state, torch.zeros_like(total))[0]
     return alone, *_all_pairs(query, key, value, state, total)[1:]
 
 
-@mistake(points=1)
-def divides_by_each_chunk(query, key, value, state, total, chunk_len):
-    """you divide by the weights within each chunk; the tokens of earlier chunks have weight too:
-    add `features(q) @ total`"""
+@mistake(
+    points=1,
+    computes=_doing(weight=lambda table, *_: table.sum(-1, keepdim=True)),
+    also=(_forget_the_total,),
+)
+def forgets_the_total():
+    """what you divide by lacks the weights of tokens that were read before, in earlier chunks or in
+    earlier calls; `total` holds their features: add `features(q) @ total`"""
 
-    def step(q, k, v, state, total):
-        output = _all_pairs(q, k, v, state, torch.zeros_like(total))[0]
-        return output, *_all_pairs(q, k, v, state, total)[1:]
 
-    return _chunk_by_chunk(query, key, value, state, total, chunk_len, step)
+def _row_sums(table: Tensor) -> Tensor:
+    return table.sum(-1, keepdim=True)
+
+
+@mistake(
+    points=1,
+    computes=_doing(
+        weight=lambda table, q, k, state, total: (
+            _row_sums(table) + (q @ state).sum(-1, keepdim=True)
+        )
+    ),
+    also=(
+        _doing(
+            weight=lambda table, q, k, state, total: (
+                _row_sums(table) + total.sum(-1)[..., None, None]
+            )
+        ),
+    ),
+)
+def divides_by_something_else():
+    """what you divide by is right for a text with nothing before it, and not with earlier tokens;
+    their weight is `features(q) @ total`"""
+
+
+def _columns(table: Tensor, q: Tensor, k: Tensor, state: Tensor, total: Tensor) -> Tensor:
+    return table.sum(-2).unsqueeze(-1) + q @ total.unsqueeze(-1)
+
+
+def _along_features(table: Tensor, q: Tensor, k: Tensor, state: Tensor, total: Tensor) -> Tensor:
+    return (q * (k.cumsum(-1) + total.unsqueeze(-2))).sum(-1, keepdim=True)
+
+
+@mistake(computes=_doing(weight=_columns), also=(_doing(weight=_along_features),))
+def adds_up_along_another_axis():
+    """the weights that you divide by are added up along another axis; those of one token are a row
+    of the table, `sum(-1)`, and a total of keys runs over the tokens, axis -2"""
 
 
 @mistake(points=2.5)
@@ -191,10 +253,14 @@ def _overwrite(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) ->
     return output, k_features.mT @ v, k_features.sum(-2)
 
 
-@mistake(points=1, computes=_by(_start_from_nothing))
+@mistake(
+    points=1,
+    computes=_by(_start_from_nothing),
+    also=(_doing(blend=lambda table, q, k, v, state: table @ v),),
+)
 def sees_its_own_chunk_only():
-    """a token sees the tokens of its own chunk alone; earlier ones are in the state: add
-    `features(q) @ state` to the blend, and `features(q) @ total` to the weights"""
+    """the values of earlier chunks are missing from the output of a token; they are in the state:
+    its blend takes `features(q) @ state` as well, and its weights `features(q) @ total`"""
 
 
 def _carry_nothing(
@@ -230,16 +296,42 @@ def _read_after_alone(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Ten
     return _all_pairs(q, k, v, *after, seen=torch.zeros_like)[0], *after
 
 
-@mistake(computes=_seeing(lambda table: table), also=(_by(_read_after_alone),))
+def _read_at_the_end(
+    query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
+) -> Read:
+    return _all_pairs(query, key, value, state, total, seen=lambda table: table)
+
+
+@mistake(
+    computes=_seeing(lambda table: table),
+    also=(
+        _by(_read_after_alone),
+        _read_at_the_end,
+        _seeing(torch.triu),
+        _doing(blend=lambda table, q, k, v, state: (q @ k.mT).triu() @ v + q @ state),
+        _doing(blend=lambda table, q, k, v, state: q @ k.mT @ v + q @ state),
+    ),
+)
 def sees_later_tokens():
-    """a token sees later ones of its own chunk; in the table of a chunk keep what is on the
-    diagonal and below, `tril()`, and read the state from before the chunk"""
+    """a token sees later ones; in the table of a chunk keep what is on the diagonal and below,
+    `tril()`, and read the state from before the chunk"""
 
 
-@mistake(computes=_seeing(lambda table: table.tril(-1)), also=(_seeing(lambda t: 0 * t),))
+def _without_itself(table: Tensor, q: Tensor, k: Tensor, state: Tensor, total: Tensor) -> Tensor:
+    return _weight(table.tril(-1), q, total)
+
+
+@mistake(
+    computes=_seeing(lambda table: table.tril(-1)),
+    also=(
+        _seeing(lambda table: 0 * table),
+        _doing(weight=_without_itself),
+        _doing(blend=lambda table, q, k, v, state: table.tril(-1) @ v + q @ state),
+    ),
+)
 def does_not_see_itself():
-    """a token does not see itself in yours; it sees all tokens up to itself, so the state that it
-    reads has its own key and value in it"""
+    """a token does not count itself, in the blend of the values or in the weights that you divide
+    by; it sees all tokens up to itself"""
 
 
 @mistake(computes=_by(_read_after))
@@ -262,12 +354,11 @@ def divides_each_part_by_itself():
     add the two; add both blends and both weights first, and divide once"""
 
 
-def _divide_by_the_end(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
-    blend, *after = _all_pairs(q, k, v, state, total, divide=_leave_the_blend)
-    return blend / (_features(q) @ after[1].unsqueeze(-1)), *after
+def _of_the_chunk(table: Tensor, q: Tensor, k: Tensor, state: Tensor, total: Tensor) -> Tensor:
+    return q @ (total + k.sum(-2)).unsqueeze(-1)
 
 
-@mistake(computes=_by(_divide_by_the_end))
+@mistake(computes=_doing(weight=_of_the_chunk))
 def divides_by_the_total_behind_the_chunk():
     """you divide by the weights of the whole chunk, later tokens included; a token divides by the
     weights of those that it sees, up to itself"""
@@ -289,26 +380,56 @@ def forgets_the_one():
     """your features are `elu(x)`, which may be negative; add 1"""
 
 
+def _both(features: Map) -> Callable[..., Read]:
+    return _mapping(features, features)
+
+
 @mistake(
-    computes=_mapping(torch.exp, torch.exp),
+    computes=_both(torch.exp),
     also=(
-        _mapping(torch.relu, torch.relu),
-        _mapping(lambda x: torch.softmax(x, -1), lambda x: torch.softmax(x, -1)),
-        _mapping(lambda x: torch.relu(x) + 1, lambda x: torch.relu(x) + 1),
+        _both(torch.relu),
+        _both(lambda x: torch.relu(x) + 1e-6),
+        _both(lambda x: torch.relu(x) + 1),
+        _both(lambda x: torch.softmax(x, -1)),
+        _both(torch.sigmoid),
+        _both(functional.softplus),
+        _both(torch.square),
+        _both(lambda x: _features(_features(x))),
     ),
 )
 def takes_other_features():
-    """your features are others, such as `exp(x)`, `relu(x)` or a softmax; take `elu(x) + 1`"""
+    """your features are others, such as `exp(x)`, `relu(x)` or a softmax; take `elu(x) + 1` of
+    both, once"""
 
 
-@mistake(computes=_mapping(lambda x: _features(_features(x)), lambda x: _features(_features(x))))
-def takes_features_of_features():
-    """you take the features twice; once is enough, of the vectors that are given"""
+@mistake(
+    computes=_doing(add=lambda q, k, v, state, total: (state + q.mT @ v, total + k.sum(-2))),
+    also=(_doing(add=lambda q, k, v, state, total: (state + q.mT @ v, total + q.sum(-2))),),
+)
+def writes_at_the_queries():
+    """queries go into your state; a token writes its value at the features of its key, and its
+    query reads"""
 
 
-@mistake(computes=given(reference, value=_features))
-def maps_the_values_too():
-    """you take features of the values as well; they stay as they are"""
+def _add_keys(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
+    output = _all_pairs(q, k, v, state, total)[0]
+    return output, state + k.mT @ v, total + k.sum(-2)
+
+
+def _add_keys_to_the_state(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
+    output, _, total = _all_pairs(q, k, v, state, total)
+    return output, state + k.mT @ v, total
+
+
+def _return_keys(
+    query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
+) -> Read:
+    return _add_keys(query, key, value, state, total)
+
+
+@mistake(computes=_by(_add_keys), also=(_by(_add_keys_to_the_state), _return_keys))
+def adds_keys_without_features():
+    """keys go into your state, or into your total, as they are; their features go in"""
 
 
 def _by_the_root(vectors: Tensor) -> Tensor:
@@ -319,43 +440,42 @@ def _by_the_root(vectors: Tensor) -> Tensor:
     computes=_mapping(_by_the_root, _features),
     also=(
         _mapping(_by_the_root, _by_the_root),
-        _mapping(
-            lambda q: _features(q / q.shape[-1] ** 0.25),
-            lambda k: _features(k / k.shape[-1] ** 0.25),
+        _both(lambda x: _features(x / x.shape[-1] ** 0.25)),
+        _doing(
+            weight=lambda table, q, k, state, total: _weight(table, q, total) * q.shape[-1] ** 0.5
+        ),
+        _doing(
+            weight=lambda table, q, k, state, total: _weight(table, q, total) / q.shape[-1] ** 0.5
         ),
     ),
 )
-def scales_before_the_features():
-    """you divide queries or keys by a root before you take features; nothing is scaled here"""
+def scales():
+    """something is divided by a root of the width, the queries, the keys, the blend or its weights;
+    nothing is scaled here"""
 
 
-@mistake
+def _softmax(table: Tensor) -> Tensor:
+    later = torch.ones_like(table).triu(1).bool()
+    return table.masked_fill(later, -torch.inf).softmax(-1)
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
+) -> Read:
+    weights = _softmax(_features(query) @ _features(key).mT)
+    return weights @ value, *_all_pairs(query, key, value, state, total)[1:]
+
+
+def _attend_in_chunks(table: Tensor, q: Tensor, k: Tensor, v: Tensor, state: Tensor) -> Tensor:
+    return _softmax(q @ k.mT) @ v + q @ state
+
+
+@mistake(also=(_attend, _doing(blend=_attend_in_chunks)))
 def takes_a_softmax(query, key, value, state, total, chunk_len):
-    """your output is softmax attention; the weights here are products of features, divided by their
-    sum, and no `exp` is taken of a score"""
-    scores = query @ key.mT
-    later = torch.ones_like(scores).triu(1).bool()
-    weights = scores.masked_fill(later, -torch.inf).softmax(-1)
+    """there is a softmax in your weights; they are products of features, divided by their sum, and
+    no `exp` is taken of a score"""
+    weights = _softmax(query @ key.mT)
     return weights @ value, *_all_pairs(query, key, value, state, total)[1:]
-
-
-@mistake
-def takes_a_softmax_of_weights(query, key, value, state, total, chunk_len):
-    """you take a softmax of the products of features; divide them by their sum"""
-    scores = _features(query) @ _features(key).mT
-    later = torch.ones_like(scores).triu(1).bool()
-    weights = scores.masked_fill(later, -torch.inf).softmax(-1)
-    return weights @ value, *_all_pairs(query, key, value, state, total)[1:]
-
-
-def _count_tokens(blend: Tensor, weight: Tensor) -> Tensor:
-    return blend / torch.arange(1, blend.shape[-2] + 1).to(blend).unsqueeze(-1)
-
-
-@mistake
-def divides_by_the_number_of_tokens(query, key, value, state, total, chunk_len):
-    """you divide by the number of tokens so far; divide by the sum of their weights"""
-    return _all_pairs(query, key, value, state, total, divide=_count_tokens)
 
 
 @mistake(computes=then(reference, lambda made: (made[0], made[1].mT, made[2])))
@@ -375,6 +495,21 @@ def returns_the_old_state(query, key, value, state, total, chunk_len):
     """you return the state and the total as they came; return them with all tokens of this call in
     them"""
     return reference(query, key, value, state, total, chunk_len)[0], state, total
+
+
+def _only(state: bool) -> Callable[..., Read]:
+    """Only the state, or only the total, goes on."""
+
+    def add(q: Tensor, k: Tensor, v: Tensor, kept: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
+        after, after_total = _add(q, k, v, kept, total)
+        return (after, total) if state else (kept, after_total)
+
+    return _doing(add=add)
+
+
+@mistake(computes=_only(state=True), also=(_only(state=False),))
+def updates_one_of_the_two():
+    """one of state and total stays as it came; each chunk goes into both"""
 
 
 @mistake(points=2.5, right="your output is right")
@@ -416,7 +551,7 @@ def makes_a_state_for_each_token(query, key, value, state, total, chunk_len):
 def takes_one_token_at_a_time(query, key, value, state, total, chunk_len):
     """you call torch far more often than a loop over chunks does, as a loop over the tokens would:
     take `chunk_len` tokens at a time (`split` asks for a length, `chunk` for a number)"""
-    return _chunk_by_chunk(query, key, value, state, total, 1)
+    return reference(query, key, value, state, total, 1)
 
 
 _SMALL = {"length": 7, "d_key": 3, "d_value": 5}

@@ -101,6 +101,12 @@ def draw_pairs(
 mistake = Mistakes()
 
 
+@mistake(computes=_judging(lambda answers, value: torch.ones_like(answers[..., 0])))
+def recalls_everything():
+    """every pair is recalled in yours, by both memories; it is each answer that is compared with
+    the values, and not a value or a key with itself"""
+
+
 @mistake(
     computes=_judging(lambda answers, value: _are_own((answers @ value.mT).argmax(-1))),
 )
@@ -184,6 +190,16 @@ def returns_them_the_other_way_round():
     """you return the softmax's share first; the state's comes first"""
 
 
+def _as_doubles(shares: Shares) -> Tensor:
+    return torch.tensor(shares, dtype=torch.float64)
+
+
+@mistake(computes=then(reference, torch.tensor), also=(then(reference, _as_doubles),))
+def returns_one_tensor():
+    """you return one tensor of two numbers; return the two of them: `return of_state,
+    of_softmax`"""
+
+
 @mistake(also=(lambda key, value, sharpness: _counted(key, value, sharpness, len(key)),))
 def counts_pairs(key, value, sharpness):
     """you return how many pairs are recalled; return their share of all pairs, from 0 to 1"""
@@ -223,10 +239,25 @@ def _mean_state(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
     return _from_state(key, value, sharpness) / key.shape[-2]
 
 
-@mistake(computes=_remembering(_mean_state))
-def divides_by_the_number_of_pairs():
-    """your state is divided by the number of pairs, and so are its answers; it is a plain sum of
-    what each pair writes"""
+def _over_scores(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
+    return _from_state(key, value, sharpness) / (key @ key.mT).sum(-1, keepdim=True)
+
+
+def _over_sizes(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
+    return _from_state(key, value, sharpness) / (key @ key.mT).abs().sum(-1, keepdim=True)
+
+
+def _sharp_state(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
+    return sharpness * _from_state(key, value, sharpness)
+
+
+@mistake(
+    computes=_remembering(_mean_state),
+    also=(_remembering(_over_scores), _remembering(_over_sizes), _remembering(_sharp_state)),
+)
+def scales_the_answers_of_the_state():
+    """what your state answers is divided or multiplied by something, such as the number of pairs;
+    it is a plain sum of what the pairs have written, and its answer is taken as it is"""
 
 
 def _so_far(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
@@ -241,7 +272,11 @@ def _softmax_so_far(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
 
 @mistake(
     computes=_remembering(_so_far),
-    also=(_remembering(_so_far, _softmax_so_far), _remembering(softmax=_softmax_so_far)),
+    also=(
+        _remembering(_so_far, _softmax_so_far),
+        _remembering(softmax=_softmax_so_far),
+        _remembering(lambda key, value, _: (key @ key.mT).tril(-1) @ value),
+    ),
 )
 def asks_while_it_writes():
     """you ask for each pair as soon as it is written; write all pairs first, and then ask for all
@@ -254,9 +289,31 @@ def _without_itself(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
     return scores.masked_fill(itself, -torch.inf).softmax(-1) @ value
 
 
-@mistake(computes=_remembering(softmax=_without_itself))
+def _state_without_itself(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
+    return _from_state(key, value, sharpness) - value
+
+
+@mistake(
+    computes=_remembering(softmax=_without_itself),
+    also=(
+        _remembering(_state_without_itself),
+        _remembering(_state_without_itself, _without_itself),
+    ),
+)
 def leaves_the_pair_out():
-    """your softmax leaves the pair that is asked for out; it is among the pairs, and should win"""
+    """one of your memories, or each of them, answers without the pair that is asked for; it is
+    among those that were written"""
+
+
+def _from_the_best(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
+    best = (key @ key.mT).argmax(-1, keepdim=True)
+    return value.take_along_dim(best, -2)
+
+
+@mistake(points=1, computes=_remembering(softmax=_from_the_best))
+def takes_the_best_key_alone():
+    """your second memory answers with the value of one key alone, the most similar one; a softmax
+    mixes the values of all keys, by its weights"""
 
 
 @mistake(computes=_remembering(softmax=lambda k, v, sharpness: _from_softmax(k, v, 1.0)))

@@ -125,13 +125,38 @@ def mends_the_powers_only():
     well; read the state before the chunk is added to it"""
 
 
+def _strictly(places: Tensor, decay: float) -> Tensor:
+    return _table(places, decay).tril(-1)
+
+
+def _cross(inner: Tensor, cross: Tensor) -> Tensor:
+    return cross
+
+
 @mistake(
-    computes=_doing(blend=lambda inner, cross: cross, reads_behind=True),
-    also=(_doing(blend=lambda inner, cross: cross, reads_behind=True, read=_same_place),),
+    computes=_doing(blend=_cross, reads_behind=True),
+    also=(
+        _doing(blend=_cross, reads_behind=True, read=_same_place),
+        _doing(table=_strictly, reads_behind=True),
+        _doing(table=_strictly, reads_behind=True, read=_same_place),
+    ),
 )
-def takes_the_table_out():
-    """your output comes from the state behind the chunk alone, in which a token sees later ones;
-    keep the table, and read the state before the chunk is added to it"""
+def takes_from_the_table():
+    """the state that is read has the chunk in it, where a token sees later ones, whatever you take
+    out of the table; keep the table, and read the state before the chunk is added to it"""
+
+
+def _faded(length: int, places: Tensor, decay: float) -> Tensor:
+    return decay ** (places + 1 + length)
+
+
+@mistake(
+    computes=_doing(read=_faded),
+    also=(_doing(read=lambda length, places, decay: decay ** (places + length)),),
+)
+def reads_a_state_that_has_faded():
+    """the state that is read has faded for the whole chunk already, as only what is left of it
+    behind the chunk should; read it as it was before the chunk came"""
 
 
 @mistake(computes=_doing(blend=lambda inner, cross: inner))
@@ -167,6 +192,7 @@ def fades_the_chunks_before_once_more():
         _doing(read=lambda length, places, decay: decay ** (length - 1 - places)),
         _doing(read=lambda length, places, decay: decay**length),
         _doing(read=lambda length, places, decay: decay),
+        _doing(read=lambda length, places, decay: decay ** -(places + 1)),
     ),
 )
 def reads_by_another_power():
@@ -212,6 +238,8 @@ def _once(length: int, places: Tensor, decay: float) -> float:
     also=(
         _doing(keep=lambda length, places, decay: decay ** (length - 1)),
         _doing(keep=lambda length, places, decay: decay ** (length + 1)),
+        _doing(keep=lambda length, places, decay: decay ** (length + 1), read=_same_place),
+        _doing(keep=_once, read=_same_place),
     ),
 )
 def fades_the_state_otherwise():
@@ -219,21 +247,53 @@ def fades_the_state_otherwise():
     right, as printed"""
 
 
-@mistake(computes=_doing(table=lambda places, decay: _full_table(places, decay)))
+def _forget(length: int, places: Tensor, decay: float) -> float:
+    return 0.0
+
+
+@mistake(points=0.5, computes=_doing(keep=_forget), also=(_doing(keep=_forget, read=_same_place),))
+def keeps_one_chunk_only():
+    """your state holds one chunk alone; of what was there before, `decay ** length` is left"""
+
+
+def _both_ways(places: Tensor, decay: float) -> Tensor:
+    return decay ** (places.unsqueeze(-1) - places).abs()
+
+
+@mistake(
+    computes=_doing(table=_both_ways),
+    also=(_doing(table=lambda places, decay: _table(places, decay).mT),),
+)
 def sees_later_tokens():
     """a token sees later ones of its own chunk; keep what is on the diagonal and below: `tril()`"""
 
 
-def _full_table(places: Tensor, decay: float) -> Tensor:
-    return decay ** (places.unsqueeze(-1) - places).abs()
+def _one_step_less(places: Tensor, decay: float) -> Tensor:
+    return _strictly(places, decay) / decay
 
 
-@mistake(computes=_doing(table=lambda places, decay: _table(places, decay).tril(-1)))
+@mistake(
+    computes=_doing(table=_strictly),
+    also=(
+        _doing(table=_strictly, read=_same_place),
+        _doing(table=_one_step_less, read=_same_place),
+    ),
+)
 def does_not_see_itself():
     """a token does not see itself; the diagonal of the table belongs to it, with the factor 1"""
 
 
-@mistake(computes=_doing(table=lambda places, decay: decay * _table(places, decay)))
+def _one_step_more(places: Tensor, decay: float) -> Tensor:
+    return decay * _table(places, decay)
+
+
+@mistake(
+    computes=_doing(table=_one_step_more),
+    also=(
+        _doing(table=_one_step_more, read=_same_place),
+        _doing(table=_one_step_more, read=lambda length, places, decay: decay ** (places + 2)),
+    ),
+)
 def fades_itself():
     """a token fades itself, and all of its chunk by one step too many; within a chunk the power is
     the difference of the places, as printed"""
@@ -308,6 +368,33 @@ def takes_one_token_at_a_time(query, key, value, decay, chunk_len):
 def fades_at_the_reading_only():
     """what is read from the state fades by the place of the token alone; each token there has its
     own age: fade it when it is written, and the state with each chunk"""
+
+
+def _round_the_table(places: Tensor, decay: float) -> Tensor:
+    return _table(places.float(), decay)
+
+
+def _round_the_reading(length: int, places: Tensor, decay: float) -> Tensor:
+    return _to_read(length, places.float(), decay)
+
+
+def _round_the_writing(length: int, places: Tensor, decay: float) -> Tensor:
+    return _to_write(length, places.float(), decay)
+
+
+@mistake(
+    slip=True,
+    points=2.5,
+    computes=_doing(table=_round_the_table, read=_round_the_reading, write=_round_the_writing),
+    also=(
+        _doing(table=_round_the_table),
+        _doing(read=_round_the_reading),
+        _doing(table=_round_the_table, read=_round_the_reading),
+    ),
+)
+def rounds_the_powers():
+    """powers of the decay are held in float32 on the way, as those of a Python number and whole
+    numbers are; float64 has more digits: `torch.arange(length).to(q)`, as printed"""
 
 
 EXERCISE = Exercise(
