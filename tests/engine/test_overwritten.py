@@ -161,5 +161,7 @@ def test_argument_that_the_right_answer_overwrites_too_is_no_cause(monkeypatch):
         return torch.cat(outputs, -2), state
 
     assert overwritten(delta_rule) == [(AGAIN, "state")]
-    score = grade(find_exercise("14_linear_attention/delta_rule"), LocalSubmission(delta_rule), None)
+    score = grade(
+        find_exercise("14_linear_attention/delta_rule"), LocalSubmission(delta_rule), None
+    )
     assert "is made of `state` itself" not in str(score)
