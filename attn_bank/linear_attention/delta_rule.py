@@ -109,7 +109,10 @@ def draw_rewritten(generator: Generator, length: int, **sizes: int) -> Inputs:
 mistake = Mistakes()
 
 
-@mistake(computes=_writing(lambda state, k, v, rate: state + _outer(k, rate * v)))
+@mistake(
+    computes=_writing(lambda state, k, v, rate: state + _outer(k, rate * v)),
+    also=(_writing(lambda state, k, v, rate: state + _outer(k, v)),),
+)
 def adds_the_whole_value():
     """you add the value to what the state holds at this key already; read that first, and write the
     difference: `value - key @ state`"""

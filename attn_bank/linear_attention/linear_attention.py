@@ -334,10 +334,18 @@ def does_not_see_itself():
     by; it sees all tokens up to itself"""
 
 
-@mistake(computes=_by(_read_after))
+def _blend_after(table: Tensor, q: Tensor, k: Tensor, v: Tensor, state: Tensor) -> Tensor:
+    return table @ v + q @ (state + k.mT @ v)
+
+
+def _weight_after(table: Tensor, q: Tensor, k: Tensor, state: Tensor, total: Tensor) -> Tensor:
+    return _weight(table, q, total + k.sum(-2))
+
+
+@mistake(computes=_by(_read_after), also=(_doing(blend=_blend_after), _doing(weight=_weight_after)))
 def counts_the_chunk_twice():
-    """the tokens of a chunk count twice, and later ones are seen: you add the chunk to the state
-    before you read it. Read the state of the chunks before, then add"""
+    """the tokens of a chunk count twice, and later ones with them: you add the chunk to the state
+    or to the total before you read it. Read what the chunks before have left, then add"""
 
 
 def _divide_apart(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
@@ -348,10 +356,18 @@ def _divide_apart(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor)
     return inner + cross, *_all_pairs(q, k, v, state, total)[1:]
 
 
-@mistake(points=1, computes=_by(_divide_apart))
+def _divide_the_table(table: Tensor, q: Tensor, k: Tensor, v: Tensor, state: Tensor) -> Tensor:
+    return (table / _row_sums(table)) @ v + q @ state
+
+
+@mistake(
+    points=1,
+    computes=_by(_divide_apart),
+    also=(_doing(blend=_divide_the_table, weight=lambda *_: 1),),
+)
 def divides_each_part_by_itself():
-    """you divide what the chunk gives by its own weights and what the state gives by its own, and
-    add the two; add both blends and both weights first, and divide once"""
+    """you divide what the chunk gives by the weights of the chunk alone, before you add what the
+    state gives; add both blends and both weights first, and divide once"""
 
 
 def _of_the_chunk(table: Tensor, q: Tensor, k: Tensor, state: Tensor, total: Tensor) -> Tensor:
