@@ -16,7 +16,7 @@ from hintgrader.authoring.new import lay_out_exercise
 from hintgrader.authoring.parts import write_tables
 from hintgrader.nbgrader.course import Course
 from hintgrader.nbgrader.exports.mark_checks import changed_marks
-from hintgrader.nbgrader.gradable import check_gradable
+from hintgrader.nbgrader.set_checks import check_gradable
 from hintgrader.pipeline import grade as grader
 from hintgrader.pipeline.digest import digest_of
 from hintgrader.pipeline.grade import grade_submission

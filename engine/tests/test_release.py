@@ -15,8 +15,8 @@ from nbgrader.apps.api import NbGraderAPI
 
 from hintgrader import __version__
 from hintgrader.nbgrader.course import Course, CourseError
-from hintgrader.nbgrader.gradable import check_gradable
 from hintgrader.nbgrader.rebuild_notebook import rebuild
+from hintgrader.nbgrader.set_checks import check_gradable
 from hintgrader.testing.courses import seed_of_no_other_course
 from tests.example import FIRST as SET
 from tests.example import lay_out

@@ -15,9 +15,9 @@ from hintgrader.authoring.verdicts import NOT_TRIED, read_verdicts
 from hintgrader.exercise.definition import Exercise
 from hintgrader.nbgrader.cells import graded_cells, to_run
 from hintgrader.nbgrader.course import Course, CourseError
-from hintgrader.nbgrader.gradable import problems_of_set
 from hintgrader.nbgrader.one_source import second_sources
 from hintgrader.nbgrader.rubric.items import graded_by_hand_in, read_items, table_of
+from hintgrader.nbgrader.set_checks import problems_of_set
 
 
 def faults_of(course: Course) -> Iterator[str]:

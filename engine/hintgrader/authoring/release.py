@@ -10,8 +10,8 @@ from nbgrader.converters.base import NbGraderException
 from hintgrader import __version__
 from hintgrader.authoring.faults import faults_of_set
 from hintgrader.nbgrader.course import Course
-from hintgrader.nbgrader.gradable import unchangeable
 from hintgrader.nbgrader.one_source import second_sources
+from hintgrader.nbgrader.set_checks import unchangeable
 
 
 class OnlyGradable(NotebookExporter):

@@ -22,12 +22,12 @@ from hintgrader.autograde.summary import count_submissions, print_summary
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.exports.mark_checks import unsandboxed
 from hintgrader.nbgrader.extensions import check_extensions
-from hintgrader.nbgrader.gradable import check_gradable, check_released, check_writable
 from hintgrader.nbgrader.gradebook import prepare_gradebook
 from hintgrader.nbgrader.one_source import check_one_source
 from hintgrader.nbgrader.printable import plain
 from hintgrader.nbgrader.private import check_private
-from hintgrader.pipeline.isolation import choose_level
+from hintgrader.nbgrader.set_checks import check_gradable, check_released, check_writable
+from hintgrader.pipeline.choose_level import choose_level
 from hintgrader.pipeline.tasks import Failure, GradingResult, Task
 from hintgrader.records.records import SubmissionRecord, read_record, record_path
 from hintgrader.supervisor.budget import CELL_SECONDS

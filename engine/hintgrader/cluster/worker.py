@@ -20,8 +20,8 @@ from sqlalchemy.exc import DBAPIError
 from hintgrader.bank.secret import hidden_secret
 from hintgrader.nbgrader.course import CONFIG, Course, GradingError
 from hintgrader.nbgrader.gradebook import with_retries
+from hintgrader.pipeline.choose_level import choose_level
 from hintgrader.pipeline.digest import package_digest
-from hintgrader.pipeline.isolation import choose_level
 from hintgrader.pipeline.tasks import Task
 from hintgrader.supervisor.own_memory import limit_own_memory
 

@@ -11,7 +11,7 @@ import torch
 
 from hintgrader.nbgrader.cells import code_cells, imported_modules
 from hintgrader.nbgrader.course import Course
-from hintgrader.pipeline.isolation import choose_level
+from hintgrader.pipeline.choose_level import choose_level
 from hintgrader.pipeline.tasks import Task
 from hintgrader.supervisor.isolation import lay_out
 from hintgrader.supervisor.process import SandboxProcess

@@ -6,12 +6,12 @@ from pathlib import Path
 from hintgrader.autograde.results import ungraded, with_missing_students
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.exports.mark_checks import changed_marks, marks_not_given
-from hintgrader.nbgrader.gradable import check_released
 from hintgrader.nbgrader.one_source import check_one_source
 from hintgrader.nbgrader.printable import plain
 from hintgrader.nbgrader.private import check_private
 from hintgrader.nbgrader.rubric.command import rubric_of
 from hintgrader.nbgrader.rubric.marks import count_items
+from hintgrader.nbgrader.set_checks import check_released
 from hintgrader.pipeline.digest import digest_of
 from hintgrader.records.records import read_records
 from hintgrader.report.page import write_report

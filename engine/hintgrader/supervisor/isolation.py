@@ -108,7 +108,7 @@ def start_worker(
     wall: Wall,
     course: Path | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start the process in which submissions run; it waits for an `worker_settings` how.
+    """Start the process in which submissions run; it waits for its settings.
 
     Args:
         level: How far it is kept away.
