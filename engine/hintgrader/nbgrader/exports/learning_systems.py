@@ -1,6 +1,7 @@
 """The points of a class, in the tables that learning systems read.
 
-    nbgrader export --exporter=hintgrader.nbgrader.exports.learning_systems.MoodleExporter --to moodle.csv
+    nbgrader export --to moodle.csv \\
+        --exporter=hintgrader.nbgrader.exports.learning_systems.MoodleExporter
 
 Late penalties are subtracted. Students without a submission get an empty cell, and so do those
 whose work cannot be read, or has no marks so far: a word among numbers stops the import. It is in a
