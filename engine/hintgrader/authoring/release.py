@@ -1,6 +1,7 @@
 """Refusing to release a problem set that grading would refuse, before students have it."""
 
 from pathlib import Path
+from typing import cast
 
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
@@ -43,5 +44,6 @@ class OnlyGradable(NotebookExporter):
         self, nb: NotebookNode, resources: ResourcesDict | None = None, **settings: object
     ) -> tuple[str, ResourcesDict]:
         nb.metadata["hintgrader"] = {"version": __version__}
-        text, made = super().from_notebook_node(nb, resources, **settings)
-        return str(text), ResourcesDict(made)
+        return cast(
+            "tuple[str, ResourcesDict]", super().from_notebook_node(nb, resources, **settings)
+        )
