@@ -121,14 +121,15 @@ def add_pair(
     state: Float[Tensor, "*batch d_key d_value"],
     key: Float[Tensor, "*batch d_key"],
     value: Float[Tensor, "*batch d_value"],
-    decay: float | Float[Tensor, "*#batch"] = 1.0,
+    decay: float | Float[Tensor, "*#batch"] | None = None,
 ) -> Float[Tensor, "*batch d_key d_value"]:
     """The state after one more token: what is left of it, and the outer product of the pair.
 
     Source: Katharopoulos et al. 2020, eq. 18; Sun et al. 2023 with a decay.
     """
-    left = decay[..., None, None] if isinstance(decay, Tensor) else decay
-    return left * state + key.unsqueeze(-1) * value.unsqueeze(-2)
+    factor = decay[..., None, None] if isinstance(decay, Tensor) else decay
+    left = state if factor is None else factor * state
+    return left + key.unsqueeze(-1) * value.unsqueeze(-2)
 
 
 @checked
@@ -173,11 +174,10 @@ def one_by_one(
 
     It keeps `d_key * d_value` numbers, however many tokens there are.
     """
-    state = _empty_state(key, value)
-    factors = key.new_ones(key.shape[-2]) if decay is None else decay
-    outputs = []
+    state, outputs = _empty_state(key, value), []
     for place in range(key.shape[-2]):
-        state = add_pair(state, key[..., place, :], value[..., place, :], factors[..., place])
+        factor = None if decay is None else decay[..., place]
+        state = add_pair(state, key[..., place, :], value[..., place, :], factor)
         outputs.append(read(state, query[..., place, :]))
     return torch.stack(outputs, -2)
 
@@ -205,9 +205,22 @@ def in_chunks(
     Source: Sun et al. 2023, eq. 7 (chunkwise recurrent).
     """
     require_positive("chunk_len", chunk_len)
+    if decay is not None:
+        return _in_fading_chunks(query, key, value, decay, chunk_len)
     state, outputs = _empty_state(key, value), []
-    factors = key.new_ones(key.shape[-2]) if decay is None else decay
-    parts = (query, key, value, factors.unsqueeze(-1))
+    cuts = (part.split(chunk_len, -2) for part in (query, key, value))
+    for asks, keys, values in zip(*cuts, strict=True):
+        outputs.append(all_pairs(asks, keys, values) + asks @ state)
+        state = state + keys.mT @ values
+    return torch.cat(outputs, -2)
+
+
+def _in_fading_chunks(
+    query: Tensor, key: Tensor, value: Tensor, decay: Tensor, chunk_len: int
+) -> Tensor:
+    """Return what `in_chunks` returns with a decay."""
+    state, outputs = _empty_state(key, value), []
+    parts = (query, key, value, decay.unsqueeze(-1))
     cuts = (part.split(chunk_len, -2) for part in parts)
     for asks, keys, values, factor in zip(*cuts, strict=True):
         faded = factor.log().cumsum(-2)  # since the chunk began

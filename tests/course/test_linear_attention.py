@@ -116,8 +116,8 @@ def test_turns_are_one_for_each_token_or_chunk_or_do_not_grow() -> None:
     by_chunk = turns(partial(in_chunks, chunk_len=8), 64) - turns(
         partial(in_chunks, chunk_len=8), 16
     )
-    assert by_token == 2 * 48  # a product with the decay, and a sum
-    assert by_chunk == 2 * 6
+    assert by_token == 48  # one sum each, since no decay is multiplied
+    assert by_chunk == 6
 
 
 def test_what_is_retained_is_the_product_of_the_factors_since() -> None:
