@@ -51,9 +51,9 @@ def memory(tokens: Tensor, numbers: Mapping[str, Tensor]) -> Figure:
         figure, axes = plt.subplots(figsize=(5.2, 2.9))
         for (name, kept), colour, line in zip(numbers.items(), COMPARED, LINES, strict=False):
             axes.plot(tokens.numpy(), kept.numpy(), line, color=colour)
-            axes.text(tokens[-1].item(), kept[-1].item(), f" {name}", color=colour, va="center")
+            axes.text(tokens[-1].item(), kept[-1].item(), f"  {name}", color=colour, va="center")
         axes.set(xlim=(0, None), ylim=(0, None))
-        axes.set(xlabel="tokens so far", ylabel="numbers kept, a head")
+        axes.set(xlabel="tokens so far", ylabel="numbers kept per head")
     return closed(figure)
 
 
@@ -91,24 +91,26 @@ def _apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
 
 
 def losses_by_step(losses: Mapping[str, Tensor], every: int, chance: float) -> Figure:
-    """Draw the loss on the way, for several orders of layers.
+    """Draw the loss of each seed on the way, for several orders of layers.
 
     Args:
         losses: For each order the losses of the seeds, (num_seeds, num_points).
         every: Steps from one loss to the next.
         chance: The loss of one who knows nothing.
     """
+    middles = {name: runs[:, -1].median().item() for name, runs in losses.items()}
+    labels = _apart(middles, 0.25)
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         for (name, runs), colour, line in zip(
             losses.items(), (*COMPARED, GREY), (*LINES, "-"), strict=False
         ):
             steps = every * torch.arange(runs.shape[1])
-            draw_mean_and_range(axes, steps, runs, line, color=colour, label=name)
+            axes.plot(steps.numpy(), runs.mT.numpy(), line, color=colour, linewidth=1.2)
+            axes.text(1.03 * steps[-1].item(), labels[name], name, color=colour, va="center")
         axes.axhline(chance, color=INK, linewidth=1, linestyle=(0, (1, 2)))
         axes.set(xlim=(0, None), ylim=(0, None), xlabel="step")
         axes.set(ylabel="loss at repeats, nats")
-        axes.legend(loc="lower left")
     return closed(figure)
 
 

@@ -30,6 +30,7 @@ OF_PAGE = {
     "#bbbbbb": "var(--attn-faint, #bbb)",
     "#3f1670": "var(--attn-deep-violet, #3f1670)",
     "#7030c0": "var(--attn-violet, #7030c0)",
+    "#8b5a2b": "var(--attn-brown, #8b5a2b)",
     "#4a1036": "var(--attn-deep-weight, #4a1036)",
 }
 LEFT_OUT = re.compile(

@@ -63,7 +63,6 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
     ("draw", "shown", "at"),
     [
         (recall, RIGHT, [4, 8, 32]),
-        (losses_by_step, LOSSES, [0, 50, 100, 150, 200]),
         (by_age, {name: RIGHT[name] for name in list(RIGHT)[:2]}, [1.5, 5.5, 9.5]),
     ],
 )
@@ -74,6 +73,13 @@ def test_curves_are_the_means_of_the_seeds(
     for line, runs in zip(axes.lines, shown.values(), strict=False):
         assert_near(line.get_xdata(), at)
         assert_near(line.get_ydata(), runs.mean(0))
+
+
+def test_losses_are_a_line_for_each_seed() -> None:
+    (axes,) = losses_by_step().axes
+    for line, run in zip(axes.lines, torch.cat([*LOSSES.values()]), strict=False):
+        assert_near(line.get_xdata(), [0, 50, 100, 150, 200])
+        assert_near(line.get_ydata(), run)
 
 
 def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() -> None:

@@ -26,12 +26,11 @@ attnMachine("associative-memory", {
   draw(pen, form, model, set, data) {
     const formula = formulaOf(form, data);
     if (pen.narrow) {
-      const below = drawRows(pen, [0, 0, pen.width], model, set, data) + 6,
-        end = drawState(pen, [0, below, 112], model);
-      drawRecall(pen, [188, below, pen.width - 188, end - below - 12], model, data);
+      const end = drawState(pen, [0, 0, 112], model);
+      drawRecall(pen, [188, 0, pen.width - 188, end - 12], model, data);
       drawAnswer(pen, [0, end + 8, pen.width], model, data);
       pen.text("formula", pen.width, end + 16, formula, "ink", { at: "end", bold: true });
-      return end + 70;
+      return drawRows(pen, [0, end + 74, pen.width], model, set, data);
     }
     const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data),
       end = drawState(pen, [0, 0, 200], model);

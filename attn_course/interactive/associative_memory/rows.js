@@ -32,6 +32,12 @@ const drawAnswer = (pen, [x, y, width], { answer }, data) => {
   });
 };
 
+// Where the bar of a row begins, and its length: after the name and its colour, before the tick.
+const barsOf = ({ narrow }, [x, width]) => {
+  const before = narrow ? 66 : 72;
+  return [x + before, width - before - 22];
+};
+
 // A row for each pair; of a name that was written again the last one counts.
 const drawRow = (pen, i, [x, y, width], model, data) => {
   const [name, colour] = model.written[i],
@@ -41,7 +47,7 @@ const drawRow = (pen, i, [x, y, width], model, data) => {
     line = lineOf(pen),
     middle = y + line / 2,
     opacity = isLast ? 1 : 0.55,
-    swatch = x + (pen.narrow ? 46 : 52);
+    [left, long] = barsOf(pen, [x, width]);
   if (weight > 0.01)
     pen.rect(`weight${i}`, [x, y + 1, width, line - 2], "weight", { opacity: 0.4 * weight });
   if (i === model.asked) pen.rect("here", [x, y + 1, width, line - 2], "query", { line: 2 });
@@ -49,16 +55,10 @@ const drawRow = (pen, i, [x, y, width], model, data) => {
     bold: i === model.asked,
     opacity,
   });
-  const box = { x: swatch, y: middle - 6, width: 12, height: 12, rx: 3, opacity };
+  const box = { x: left - 20, y: middle - 6, width: 12, height: 12, rx: 3, opacity };
   pen.put(`colour${i}`, "rect", { ...box, fill: data.colours[colour][1] });
   if (!isLast) return;
-  drawShares(
-    pen,
-    `shares${i}`,
-    [swatch + 20, middle - 6, width - swatch + x - 42, 12],
-    shares[0],
-    data,
-  );
+  drawShares(pen, `shares${i}`, [left, middle - 6, long, 12], shares[0], data);
   const sign = right[0] ? "\u2713" : "\u2717";
   pen.text(`right${i}`, x + width - 11, middle, sign, "ink", { at: "middle", bold: !right[0] });
 };
@@ -69,14 +69,13 @@ const drawRows = (pen, [x, y, width], model, set, data) => {
     line = lineOf(pen),
     count = 2 * d * written.length,
     [name, colour] = written[asked];
-  const title = `softmax: ${written.length} rows, ${count} numbers`;
+  const rows = written.length,
+    kept = rows > 1 ? `${pen.narrow ? "" : "all "}${rows} rows` : "1 row",
+    title = `written (softmax keeps ${kept}: ${count} numbers)`;
   pen.text("rows", x, y + 8, title, "ink", { bold: true });
-  const bars = pen.narrow ? "bars: the state" : "bars: the state's answers";
-  pen.text("bars", x + width, y + 8, bars, "ink", {
-    at: "end",
-    small: true,
-  });
-  const top = y + 22;
+  const [bars] = barsOf(pen, [x, half]);
+  pen.text("bars", bars, y + 27, "the state's answer", "ink", { small: true });
+  const top = y + 38;
   written.forEach((_, i) => {
     const left = x + Math.floor(i / LINES) * (half + 12);
     drawRow(pen, i, [left, top + (i % LINES) * line, half], model, data);
