@@ -83,6 +83,10 @@ OTHERS = {
 }
 
 
+def _join(text: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([text, new], 1)
+
+
 def _draw(law: Tensor, generator: Generator) -> Tensor:
     return torch.multinomial(law, 1, generator=generator)
 
@@ -90,6 +94,15 @@ def _draw(law: Tensor, generator: Generator) -> Tensor:
 def _draw_once(law: Tensor, generator: Generator) -> Tensor:
     """The same draw for all texts."""
     return torch.multinomial(law[:1], 1, generator=generator).expand(len(law), 1)
+
+
+def _draw_alike(law: Tensor, generator: Generator) -> Tensor:
+    """A draw of each text, all from the same random numbers."""
+    state, drawn = generator.get_state(), []
+    for one in law:
+        generator.set_state(state)
+        drawn.append(torch.multinomial(one, 1, generator=generator))
+    return torch.stack(drawn)
 
 
 def _generate(
@@ -102,6 +115,7 @@ def _generate(
     *,
     law: _Law = RIGHT,
     draw: Callable[[Tensor, Generator], Tensor] = _draw,
+    join: Callable[[Tensor, Tensor], Tensor] = _join,
     seeds_anew: bool = False,
 ) -> Tensor:
     """The text that goes on, in one of many ways."""
@@ -110,7 +124,7 @@ def _generate(
         if seeds_anew:
             generator.manual_seed(seed)
         new = draw(law.of(model, text, tokens.shape[1], temperature, top_p), generator)
-        text = torch.cat([text, new], 1)
+        text = join(text, new)
     return text
 
 
@@ -264,6 +278,28 @@ def takes_the_logits_before_the_last():
     already. What comes next is said at the last, `logits[:, -1]`"""
 
 
+def _read_empty_places(
+    model: Model, tokens: Tensor, number: int, temperature: float, top_p: float, seed: int
+) -> Tensor:
+    generator, (batch, start) = torch.Generator().manual_seed(seed), tokens.shape
+    text = _join(tokens, tokens.new_zeros(batch, number))
+    for place in range(start, start + number):
+        law = RIGHT.of(model, text, start, temperature, top_p)
+        text[:, place] = _draw(law, generator).squeeze(1)
+    return text
+
+
+@mistake(computes=_read_empty_places, points=0.5)
+def reads_empty_places():
+    """your model is given places that nothing is written to yet, and its last logits are about
+    those; give it the text so far, and no more"""
+
+
+@mistake(computes=_with(join=lambda text, new: _join(new, text)))
+def puts_new_tokens_in_front():
+    """you put what is drawn in front of the text; it goes behind it, `torch.cat([tokens, new], 1)`"""
+
+
 def _without_the_beginning(**inputs: Plain) -> Tensor:
     return reference(**inputs)[:, inputs["tokens"].shape[1] :]
 
@@ -294,6 +330,16 @@ def draws_another_number():
 @mistake(computes=given(reference, number=1))
 def draws_one():
     """you draw one token and return; `number` are asked. Is the `return` inside the loop?"""
+
+
+@mistake(
+    computes=_with(draw=_draw_alike),
+    also=(_with(draw=_draw_alike, seeds_anew=True),),
+    points=1.5,
+)
+def seeds_each_text():
+    """you set the seed anew for each text, so that all texts are drawn from the same numbers, and
+    those that begin alike go on alike; set it once, before the first text"""
 
 
 @mistake(computes=_with(law=_Law(temperature=0.0)), points=1.5)
@@ -373,7 +419,7 @@ EXERCISE = Exercise(
                     "number": 4,
                     "vocab_size": 5,
                     "temperature": 0.0,
-                    "top_p": 1.0,
+                    "top_p": 0.9,
                 },
             ),
             hidden_sizes=(
