@@ -297,7 +297,8 @@ def reads_empty_places():
 
 @mistake(computes=_with(join=lambda text, new: _join(new, text)))
 def puts_new_tokens_in_front():
-    """you put what is drawn in front of the text; it goes behind it, `torch.cat([tokens, new], 1)`"""
+    """you put what is drawn in front of the text; it goes behind, as `torch.cat([tokens, new], 1)`
+    has it"""
 
 
 def _without_the_beginning(**inputs: Plain) -> Tensor:

@@ -4,6 +4,8 @@ import math
 
 import torch
 
+from attn_course.transformer import next_token_law
+
 
 def sums_what_the_mask_leaves(scores, value, mask, default):
     """It finds the rows without keys by their sum, not by `mask.all`."""
@@ -179,6 +181,18 @@ def writes_one_of_the_two(say, weights, digits, named, other, empty):
     return tuple(share.double().mean().item() for share in shares)
 
 
+def seeds_a_generator_for_each_text(model, tokens, number, temperature, top_p, seed):
+    """Its texts are drawn; they are alike because their random numbers are."""
+    texts = []
+    for text in tokens.split(1):
+        generator = torch.Generator().manual_seed(seed)
+        for _ in range(number):
+            law = next_token_law(model(text)[:, -1], temperature, top_p=top_p)
+            text = torch.cat([text, torch.multinomial(law, 1, generator=generator)], 1)
+        texts.append(text)
+    return torch.cat(texts)
+
+
 # For each: its exercise, the mistake that it is, and what was said of it, which is false.
 FALSE = {
     sums_what_the_mask_leaves: (
@@ -290,5 +304,10 @@ FALSE = {
         "02_kernel_regression/epanechnikov_weights",
         "replaces_nan_afterwards",
         "in the place of",
+    ),
+    seeds_a_generator_for_each_text: (
+        "11_transformer/generate",
+        "seeds_each_text",
+        "you take the most probable token",
     ),
 }
