@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.plots import BROWN, COMPARED, GREY, INK, ROLE, VIOLET, closed, style
@@ -29,7 +30,7 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
         for axes, (name, size) in zip(panels, forms.items(), strict=True):
             for query, key in ((q, k) for q in range(length) for k in range(q + 1)):
                 compared = query // size == key // size
-                square = plt.Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
+                square = Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
                 square.set_alpha(1 if compared else 0.25)
                 axes.add_patch(square)
             axes.set(xlim=(-0.1, length), ylim=(length, -0.1), xticks=[], yticks=[], title=name)
