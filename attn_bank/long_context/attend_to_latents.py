@@ -158,10 +158,14 @@ def makes_the_keys(query, latents, w_key, w_value):
     return torch.einsum("bhqk,bkr->bhqr", weights, latents) @ w_value.mT
 
 
-@mistake
+def _scale_by_both(query: Tensor, latents: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
+    return reference(query / w_key.shape[-1] ** 0.5, latents, w_key, w_value)
+
+
+@mistake(also=(_scale_by_both,))
 def scales_by_the_rank(query, latents, w_key, w_value):
-    """you divide by the root of `rank`, the width of the folded query; the scores are those of
-    queries and keys, so it is the root of `d_head`"""
+    """you divide by the root of `rank`, the width of the folded query, as torch's attention does by
+    itself; the scores are those of queries and keys, so it is the root of `d_head`, and no other"""
     return reference(query * (query.shape[-1] / w_key.shape[-1]) ** 0.5, latents, w_key, w_value)
 
 

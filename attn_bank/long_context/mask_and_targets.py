@@ -198,11 +198,17 @@ def _keep_the_tokens(tokens: Tensor) -> Tensor:
     return tokens
 
 
+def _keep_all_but_the_last(tokens: Tensor) -> Tensor:
+    return pad(tokens[..., :-1], (0, 1), value=IGNORED)
+
+
 @mistake(
     computes=_with(following=_keep_the_tokens),
     also=(
         _with(following=_keep_the_tokens, ignore=_ignore_nothing),
         _with(following=_keep_the_tokens, ignore=_ignore_one_late),
+        _with(following=_keep_all_but_the_last),
+        _with(following=_keep_all_but_the_last, ignore=_ignore_nothing),
     ),
 )
 def asks_for_the_token_itself():
@@ -319,10 +325,19 @@ def leaves_the_last_place_out():
 
 @mistake(
     computes=_with(document=lambda is_end: is_end.cumsum(0) - is_end.long()),
-    also=(_with(document=lambda is_end: is_end.flatten().cumsum(0).view_as(is_end) % 2),),
+    also=(
+        _with(document=lambda is_end: is_end.flatten().cumsum(0).view_as(is_end) % 2),
+        _with(document=lambda is_end: _marks_before(is_end[:1]).expand_as(is_end)),
+    ),
 )
 def counts_marks_of_other_rows():
     """you count marks of other rows; each row has its own documents: `cumsum(-1)`"""
+
+
+@mistake(computes=_with(document=lambda is_end: is_end.cumsum(-1).roll(1, -1)))
+def rolls_the_count_round():
+    """the first token of a row has the last count, which `roll` brings to the front; no mark
+    stands before it, so its count is 0"""
 
 
 def _marks_apart(is_end: Tensor) -> Tensor:
@@ -362,6 +377,32 @@ def joins_marks():
 @mistake(computes=_with(marks=lambda is_end: is_end & (is_end.cumsum(-1) == 1)))
 def stops_at_the_first_mark():
     """you find the first mark of a row and no other; a row may hold many documents"""
+
+
+def _without_what_is_cut_off(*, seen: bool, asked: bool) -> Callable[..., Both]:
+    """A document without its mark is not seen, or nothing is asked for in it."""
+
+    def answer(tokens: Tensor, end: int) -> Both:
+        mask, targets = _both(tokens, end)
+        closed = (tokens == end).flip(-1).cummax(-1).values.flip(-1)
+        return (
+            mask if seen else mask & closed.unsqueeze(-1),
+            targets if asked else targets.where(closed, IGNORED),
+        )
+
+    return answer
+
+
+@mistake(
+    computes=_without_what_is_cut_off(seen=False, asked=False),
+    also=(
+        _without_what_is_cut_off(seen=True, asked=False),
+        _without_what_is_cut_off(seen=False, asked=True),
+    ),
+)
+def loses_what_is_cut_off():
+    """you leave out the last document of a row where it is cut off, without its mark, be it in the
+    mask, in the targets or in both; it goes on to the end of the row"""
 
 
 EXERCISE = Exercise(

@@ -196,12 +196,15 @@ def _as_it_is(vectors: Tensor, position: int, base: float) -> Tensor:
     return vectors
 
 
-def _by_the_cache(*names: str, more: int = 0) -> Callable[..., Step]:
-    """Turned by the number of keys in the cache, the new one among them or not."""
+def _by_the_cache(*names: str, more: int = 0, places: int = 0) -> Callable[..., Step]:
+    """Turned by the number of keys in the cache, the new one among them or not.
+
+    With `places` 1, the position is added.
+    """
 
     def answer(**inputs: Plain) -> Step:
-        length = inputs["keys"].shape[-2] + more
-        return _step(**inputs, **{f"turn_{name}": _at(lambda _: length) for name in names})
+        by = _at(lambda position: inputs["keys"].shape[-2] + more + places * position)
+        return _step(**inputs, **{f"turn_{name}": by for name in names})
 
     return answer
 
@@ -213,11 +216,12 @@ def _by_the_cache(*names: str, more: int = 0) -> Callable[..., Step]:
         _by_the_cache("query"),
         _by_the_cache("key"),
         _by_the_cache("query", "key", more=1),
+        _by_the_cache("query", "key", places=1),
     ),
 )
 def counts_the_cache():
-    """you turn the query, the key or both by the number of keys in the cache; old tokens may have
-    been dropped from it, so the angle goes by `position`"""
+    """the query, the key or both turn with the number of keys in the cache; old tokens may have
+    been dropped from it, so the angle goes by `position` alone"""
 
 
 @mistake(computes=_with(_as_it_is))
@@ -249,7 +253,14 @@ def keeps_the_key_as_it_came(query, key, value, keys, values, position, base):
     return output, _append(keys, key), _append(values, value)
 
 
-@mistake
+def _turn_an_even_value(**inputs: Plain) -> Step:
+    value = inputs["value"]
+    if value.shape[-1] % 2 == 0:
+        value = _turn(value, inputs["position"], inputs["base"])
+    return reference(**inputs | {"value": value})
+
+
+@mistake(also=(_turn_an_even_value,))
 def turns_the_value(query, key, value, keys, values, position, base):
     """you turn the value, too; only queries and keys are turned, and a value stays as it came"""
     value = torch.cat(
@@ -387,13 +398,26 @@ def turns_by_one_step():
     """you turn by one step, whatever `position` is; the angle is `position` times that"""
 
 
+def _up_to_the_base(vectors: Tensor, position: Tensor | int, base: float) -> Tensor:
+    return position / base ** torch.linspace(0, 1, vectors.shape[-1] // 2).to(vectors)
+
+
+def _from_the_next(vectors: Tensor, position: Tensor | int, base: float) -> Tensor:
+    return _angle(vectors, position, base) / base ** (2 / vectors.shape[-1])
+
+
 @mistake(
     computes=_with(partial(_turn, angle=partial(_angle, step=1))),
-    also=(_with(partial(_turn, angle=partial(_angle, step=4))),),
+    also=(
+        _with(partial(_turn, angle=partial(_angle, step=4))),
+        _with(partial(_turn, angle=partial(_angle, step=0))),
+        _with(partial(_turn, angle=_up_to_the_base)),
+        _with(partial(_turn, angle=_from_the_next)),
+    ),
 )
 def counts_another_exponent():
-    """your exponent is not `2 i / d_head`, where `i` counts the pairs from 0: it is half of that,
-    or twice as much"""
+    """your exponent is not `2 i / d_head`, where `i` counts the pairs from 0; from pair to pair it
+    goes 0, `2 / d_head`, `4 / d_head`, and so on"""
 
 
 def _fast(vectors: Tensor, position: Tensor | int, base: float) -> Tensor:
@@ -487,10 +511,14 @@ def _without_the_oldest(kept: Tensor, new: Tensor) -> Tensor:
     return torch.cat([kept[..., 1:, :], new], -2)
 
 
-@mistake(computes=_with(store=_without_the_oldest))
-def drops_the_oldest():
-    """you drop the oldest token from the cache; keep all that are in it, and put the new one behind
-    them"""
+def _over_the_last(kept: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([kept[..., :-1, :], new], -2)
+
+
+@mistake(computes=_with(store=_without_the_oldest), also=(_with(store=_over_the_last),))
+def drops_a_token():
+    """you drop a token from the cache, the oldest or the last; keep all that are in it, and put the
+    new one behind them"""
 
 
 @mistake
@@ -543,8 +571,8 @@ EXERCISE = Exercise(
             draw_step,
             easier=True,
             sizes=(
-                {**_HEADS, "length": 5, "d_head": 6, "d_value": 7, "base": 100.0},
-                {**_HEADS, "length": 3, "d_head": 2, "d_value": 5, "base": 10_000.0},
+                {**_HEADS, "length": 5, "d_head": 6, "d_value": 8, "base": 100.0},
+                {**_HEADS, "length": 3, "d_head": 2, "d_value": 4, "base": 10_000.0},
             ),
             hidden_sizes=({**_HEADS, "length": 7, "d_head": 10, "d_value": 3, "base": 500.0},),
         ),
@@ -553,7 +581,7 @@ EXERCISE = Exercise(
             " than its length",
             1.5,
             draw_step,
-            sizes=({**_HEADS, "length": 3, "dropped": 4, "d_head": 6, "d_value": 5, "base": 50.0},),
+            sizes=({**_HEADS, "length": 3, "dropped": 4, "d_head": 6, "d_value": 8, "base": 50.0},),
             hidden_sizes=(
                 {**_HEADS, "length": 5, "dropped": 9, "d_head": 4, "d_value": 7, "base": 200.0},
             ),
@@ -564,7 +592,7 @@ EXERCISE = Exercise(
             1,
             draw_text,
             sizes=(
-                {**_HEADS, "length": 7, "d_head": 6, "d_value": 5, "base": 100.0, "position": 0},
+                {**_HEADS, "length": 7, "d_head": 6, "d_value": 4, "base": 100.0, "position": 0},
             ),
             hidden_sizes=(
                 {**_HEADS, "length": 11, "d_head": 4, "d_value": 3, "base": 300.0, "position": 0},

@@ -229,6 +229,13 @@ def _with_rule(sees: Rule) -> Callable[..., Tensor]:
     computes=_with_rule(
         lambda asking, place, window, _: (place <= asking) & (place > asking - window)
     ),
+    also=(
+        _with_rule(
+            lambda asking, place, window, num_sinks: (
+                (place <= asking) & (place > asking - window) & (place < num_sinks)
+            )
+        ),
+    ),
 )
 def forgets_the_sinks():
     """your queries do not see the sinks once the window has passed them: a key is seen if it is in
@@ -361,13 +368,25 @@ def has_one_window_for_all():
     which ends with it"""
 
 
-def _skipping(late: Callable[[int, int, Tensor, int], bool], *, sinks: bool = True) -> Answer:
-    """Skips blocks behind the sinks by another rule; without `sinks`, all but the first by that."""
+def _skipping(late: Callable[[int, int, Tensor, int], bool], kept: int | None = None) -> Answer:
+    """Skips blocks by another rule, but for those that begin among the sinks or `kept` keys."""
 
     def skips(start: int, end: int, asking: Tensor, window: int, num_sinks: int) -> bool:
-        return start >= (num_sinks if sinks else 1) and late(start, end, asking, window)
+        return start >= (num_sinks if kept is None else kept) and late(start, end, asking, window)
 
     return partial(_in_blocks, skips=skips)
+
+
+def _leaves_the_window(start: int, end: int, asking: Tensor, window: int) -> bool:
+    return end <= int(asking[0]) - window + 1
+
+
+def _whole_blocks(**inputs: Plain) -> Tensor:
+    """The last block is left out if it is shorter than the others."""
+    read = inputs["key"].shape[-2] // inputs["block_len"] * inputs["block_len"]
+    return _with_rule(lambda asking, place, *of_it: _sees(asking, place, *of_it) & (place < read))(
+        **inputs
+    )
 
 
 @mistake(
@@ -376,14 +395,15 @@ def _skipping(late: Callable[[int, int, Tensor, int], bool], *, sinks: bool = Tr
     also=(
         _skipping(lambda start, end, asking, window: end <= int(asking[0]) - window + 2),
         _skipping(lambda start, end, asking, window: start <= int(asking[0]) - window),
-        _skipping(
-            lambda start, end, asking, window: end <= int(asking[0]) - window + 1, sinks=False
-        ),
+        _skipping(_leaves_the_window, 0),
+        _skipping(_leaves_the_window, 1),
+        _whole_blocks,
     ),
 )
 def skips_what_is_seen():
     """you skip a block of which some query sees something; skip it only if its first key is no
-    sink, and its last one lies before the window of the **first** query"""
+    sink, and its last one lies before the window of the **first** query. The last block is
+    read even if it is short"""
 
 
 @mistake(points=3, computes=partial(_in_blocks, lowest=-torch.inf))
@@ -490,7 +510,13 @@ def forgets_to_divide(query, key, value, block_len, window, num_sinks):
 
 
 def _each_block(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int, window: int, num_sinks: int
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    block_len: int,
+    window: int,
+    num_sinks: int,
+    hide: Callable[[Tensor, Tensor], Tensor] = _hide,
 ) -> list[Tensor]:
     """The output of each block of which some query sees something, by a softmax of its own."""
     asking = torch.arange(key.shape[-2])[-query.shape[-2] :].unsqueeze(-1)
@@ -498,9 +524,15 @@ def _each_block(
     for place in torch.arange(key.shape[-2]).split(block_len):
         seen = _sees(asking, place, window, num_sinks)
         if seen.any():
-            scores = _hide(_scores(query, key[..., place, :]), seen)
+            scores = hide(_scores(query, key[..., place, :]), seen)
             outputs.append(scores.softmax(-1).nan_to_num(0) @ value[..., place, :])
     return outputs
+
+
+def _average_all_blocks(**inputs: Plain) -> Tensor:
+    """A query that sees nothing of a block has the mean of its values."""
+    outputs = _each_block(**inputs, hide=lambda scores, seen: scores.masked_fill(~seen, -1e9))
+    return sum(outputs) / len(outputs)
 
 
 def _attend_twice(**inputs: Tensor) -> Tensor:
@@ -529,7 +561,12 @@ def _divide_blocks(
 
 
 @mistake(
-    also=(lambda **inputs: sum(_each_block(**inputs)), _attend_twice, _divide_blocks),
+    also=(
+        lambda **inputs: sum(_each_block(**inputs)),
+        _average_all_blocks,
+        _attend_twice,
+        _divide_blocks,
+    ),
 )
 def divides_each_part(query, key, value, block_len, window, num_sinks):
     """you divide after each block, or sinks and window by themselves, and put together what comes
