@@ -198,10 +198,16 @@ def scales_by_the_values(query, latents, w_key, w_value):
     return reference(query * (query.shape[-1] / w_value.shape[1]) ** 0.5, latents, w_key, w_value)
 
 
-@mistake
+def _scale_by_their_number(
+    query: Tensor, latents: Tensor, w_key: Tensor, w_value: Tensor
+) -> Tensor:
+    return reference(query * (query.shape[-1] / query.shape[1]) ** 0.5, latents, w_key, w_value)
+
+
+@mistake(also=(_scale_by_their_number,))
 def scales_by_all_heads(query, latents, w_key, w_value):
-    """you divide by the root of the width of all heads together; it is the root of `d_head`, the
-    last axis of `query`"""
+    """you divide by the root of the number of heads, or of the width of all heads together; it is
+    the root of `d_head`, the last axis of `query`"""
     return reference(query / query.shape[1] ** 0.5, latents, w_key, w_value)
 
 

@@ -165,12 +165,20 @@ def _ask_for(number: int | None) -> Callable[..., Both]:
     return answer
 
 
+def _ask_the_open_for_a_mark(tokens: Tensor, end: int) -> Both:
+    """A document that is cut off is asked for its mark."""
+    mask, targets = _both(tokens, end)
+    last = torch.where(tokens[..., -1:] == end, IGNORED, end)
+    return mask, torch.cat([targets[..., :-1], last], -1)
+
+
 @mistake(
     computes=_with(following=lambda tokens: tokens.roll(-1, -1)),
     also=(
         _with(following=lambda tokens: torch.cat([tokens[..., 1:], tokens[..., -1:]], -1)),
         _ask_for(0),
         _ask_for(None),
+        _ask_the_open_for_a_mark,
     ),
     slip=True,
 )
@@ -252,11 +260,28 @@ def sees_later_tokens_alone():
     """your mask is transposed: a row is a query, and the keys that it sees do not come after it"""
 
 
+def _let_marks_see_all(tokens: Tensor, end: int) -> Both:
+    mask, targets = _both(tokens, end)
+    return mask | ((tokens == end).unsqueeze(-1) & torch.ones_like(mask).tril()), targets
+
+
+def _show_the_mark_before(tokens: Tensor, end: int) -> Both:
+    """As if a mark opened the next document as well."""
+    mask, targets = _both(tokens, end)
+    is_end = tokens == end
+    before = _marks_before(is_end)
+    opens = before.unsqueeze(-1) == before.unsqueeze(-2) + 1
+    return mask | (opens & is_end.unsqueeze(-2)), targets
+
+
 @mistake(
     computes=_with(mask=lambda document: torch.ones_like(_equal(document)).tril()),
     also=(
         _with(mask=lambda d: (d.unsqueeze(-1) >= d.unsqueeze(-2)).tril()),
         _with(mask=lambda d: d.unsqueeze(-1) >= d.unsqueeze(-2)),
+        _with(mask=lambda d: _same_and_earlier(d % 2)),
+        _let_marks_see_all,
+        _show_the_mark_before,
     ),
 )
 def sees_earlier_documents():

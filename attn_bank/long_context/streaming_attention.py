@@ -381,6 +381,14 @@ def _leaves_the_window(start: int, end: int, asking: Tensor, window: int) -> boo
     return end <= int(asking[0]) - window + 1
 
 
+def _unless_all_see(start: int, end: int, asking: Tensor, window: int, num_sinks: int) -> bool:
+    return not _sees(asking, torch.arange(start, end), window, num_sinks).any(-1).all()
+
+
+def _unless_the_first_sees(start: int, end: int, asking: Tensor, *of_it: int) -> bool:
+    return _unless_all_see(start, end, asking[:1], *of_it)
+
+
 def _whole_blocks(**inputs: Plain) -> Tensor:
     """The last block is left out if it is shorter than the others."""
     read = inputs["key"].shape[-2] // inputs["block_len"] * inputs["block_len"]
@@ -397,6 +405,8 @@ def _whole_blocks(**inputs: Plain) -> Tensor:
         _skipping(lambda start, end, asking, window: start <= int(asking[0]) - window),
         _skipping(_leaves_the_window, 0),
         _skipping(_leaves_the_window, 1),
+        partial(_in_blocks, skips=_unless_all_see),
+        partial(_in_blocks, skips=_unless_the_first_sees),
         _whole_blocks,
     ),
 )
