@@ -65,14 +65,13 @@ def four_times(rows: Mapping[str, Mapping[str, Tensor]]) -> Figure:
 
 
 def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
-    """Draw what published models keep of a token, on a logarithmic axis.
+    """Draw what published models keep of a token, as bars from zero.
 
     Args:
         kilobytes: For each model its kilobytes a token.
         kinds: For each model how its heads share: one of three words.
     """
     colours = dict(zip(dict.fromkeys(kinds.values()), COMPARED, strict=False))
-    outlines = dict(zip(colours, ("-", "--", ":"), strict=False))
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.9 + 0.36 * len(kilobytes)))
         seen = set()
@@ -80,14 +79,14 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
             kind = kinds[name]
             label = None if kind in seen else kind
             seen.add(kind)
-            axes.barh(row, size, 0.62, left=0, color=PAPER, edgecolor=colours[kind],
-                      linestyle=outlines[kind], linewidth=1.8, label=label)  # fmt: skip
-            axes.text(1.12 * size, row, f"{size:,.0f}", va="center")
-        axes.set_xscale("log")
-        axes.set_yticks(range(len(kilobytes)), list(kilobytes))
-        axes.set(xlim=(20, 14_000), ylim=(len(kilobytes) - 0.45, -0.6))
-        axes.set(xlabel="kilobytes kept of each token, logarithmic", ylabel="model")
-        axes.tick_params(axis="y", length=0)
+            axes.barh(row, size, 0.62, color=colours[kind], label=label)
+            axes.text(size + 60, row, f"{size:,.0f}", va="center")
+            axes.text(-90, row, name, ha="right", va="center")
+        axes.set_yticks([])
+        axes.set(xlim=(0, 5600), ylim=(len(kilobytes) - 0.45, -0.6))
+        axes.set_xticks(range(0, 5001, 1000))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.set_xlabel("kilobytes kept of each token")
         axes.legend(loc="lower right")
     return closed(figure)
 
