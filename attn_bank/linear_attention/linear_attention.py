@@ -324,6 +324,10 @@ def _without_itself(table: Tensor, q: Tensor, k: Tensor, state: Tensor, total: T
 @mistake(
     computes=_seeing(lambda table: table.tril(-1)),
     also=(
+        _doing(
+            blend=lambda table, q, k, v, state: table.tril(-1) @ v + q @ state,
+            weight=lambda *parts: _without_itself(*parts) + 1e-6,
+        ),
         _seeing(lambda table: 0 * table),
         _doing(weight=_without_itself),
         _doing(blend=lambda table, q, k, v, state: table.tril(-1) @ v + q @ state),
@@ -391,11 +395,6 @@ def maps_one_of_the_two():
     """you take the features of queries or of keys alone; take those of both"""
 
 
-@mistake(computes=_mapping(functional.elu, functional.elu))
-def forgets_the_one():
-    """your features are `elu(x)`, which may be negative; add 1"""
-
-
 def _both(features: Map) -> Callable[..., Read]:
     return _mapping(features, features)
 
@@ -410,12 +409,25 @@ def _both(features: Map) -> Callable[..., Read]:
         _both(torch.sigmoid),
         _both(functional.softplus),
         _both(torch.square),
+        _both(functional.elu),
         _both(lambda x: _features(_features(x))),
     ),
 )
 def takes_other_features():
-    """your features are others, such as `exp(x)`, `relu(x)` or a softmax; take `elu(x) + 1` of
-    both, once"""
+    """your features are others, such as `elu(x)` without the 1, `exp(x)`, `relu(x)` or a softmax;
+    take `elu(x) + 1` of both, once"""
+
+
+def _map_the_values(
+    query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
+) -> Read:
+    return _all_pairs(query, key, _features(value), state, total)
+
+
+@mistake(computes=_map_the_values)
+def maps_the_values():
+    """you take features of the values too; a value goes into the blend and into the state as it
+    is"""
 
 
 @mistake(
@@ -452,11 +464,18 @@ def _by_the_root(vectors: Tensor) -> Tensor:
     return _features(vectors / vectors.shape[-1] ** 0.5)
 
 
+def _scale_the_table(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
+    root = q.shape[-1] ** 0.5
+    output = _all_pairs(q, k, v, state, total, seen=lambda table: table.tril() / root)[0]
+    return output, *_all_pairs(q, k, v, state, total)[1:]
+
+
 @mistake(
     computes=_mapping(_by_the_root, _features),
     also=(
         _mapping(_by_the_root, _by_the_root),
         _both(lambda x: _features(x / x.shape[-1] ** 0.25)),
+        _by(_scale_the_table),
         _doing(
             weight=lambda table, q, k, state, total: _weight(table, q, total) * q.shape[-1] ** 0.5
         ),
@@ -466,8 +485,8 @@ def _by_the_root(vectors: Tensor) -> Tensor:
     ),
 )
 def scales():
-    """something is divided by a root of the width, the queries, the keys, the blend or its weights;
-    nothing is scaled here"""
+    """something is divided by a root of the width, the queries, the keys, the table, the blend or
+    its weights; nothing is scaled here"""
 
 
 def _softmax(table: Tensor) -> Tensor:

@@ -53,9 +53,9 @@ def _in_chunks(
     for q, k, v in zip(*(t.split(chunk_len, -2) for t in (query, key, value)), strict=True):
         length = q.shape[-2]
         places = torch.arange(length).to(q)
-        written = torch.as_tensor(write(length, places, decay)).to(q).expand(length)
+        written = torch.as_tensor(write(length, places, decay), dtype=q.dtype).expand(length)
         after = keep(length, places, decay) * state + (written.unsqueeze(-1) * k).mT @ v
-        factor = torch.as_tensor(read(length, places, decay)).to(q).expand(length)
+        factor = torch.as_tensor(read(length, places, decay), dtype=q.dtype).expand(length)
         cross = factor.unsqueeze(-1) * (q @ (after if reads_behind else state))
         outputs.append(blend((q @ k.mT * table(places, decay)) @ v, cross))
         state = after
@@ -345,10 +345,43 @@ def _times_a_mask(places: Tensor, decay: float) -> Tensor:
     return powers * torch.ones_like(powers).tril()
 
 
-@mistake(points=2.5, computes=_doing(table=_powers_apart), also=(_doing(table=_times_a_mask),))
+def _fading_both(seen: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+    """The powers multiply queries and keys, before a table is made of them."""
+
+    def answer(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
+        places = (torch.arange(query.shape[-2]) % chunk_len).to(query).unsqueeze(-1)
+        faded = query * decay**places, key * decay**-places, value
+        chunks = zip(*(t.split(chunk_len, -2) for t in faded), strict=True)
+        inner = torch.cat([seen(q @ k.mT) @ v for q, k, v in chunks], -2)
+        return inner + _doing(blend=_cross)(query, key, value, decay, chunk_len)
+
+    return answer
+
+
+def _mask(table: Tensor) -> Tensor:
+    return table * torch.ones_like(table).tril()
+
+
+@mistake(
+    points=2.5,
+    computes=_doing(table=_powers_apart),
+    also=(_doing(table=_times_a_mask), _fading_both(torch.tril), _fading_both(_mask)),
+)
 def overflows():
     """`decay ** -100` may be infinite, and infinity times 0 is `nan`: take the power of the
     difference of two places, and let `tril` put zeros above the diagonal"""
+
+
+def _cut(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
+    """What comes from the state has no gradient of keys and values."""
+    cross = _doing(blend=_cross)(query, key.detach(), value.detach(), decay, chunk_len)
+    return _doing(blend=lambda inner, cross: inner)(query, key, value, decay, chunk_len) + cross
+
+
+@mistake(points=2.5, computes=_cut, right="your numbers are right")
+def cuts_the_state_off():
+    """no gradient goes through the state to the keys and the values of earlier chunks; leave
+    `detach`, `data` and `no_grad` out"""
 
 
 @mistake(points=2.5, right="your numbers are right", evidence="all pairs")
