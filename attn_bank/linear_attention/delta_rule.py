@@ -304,9 +304,22 @@ def brings_queries_to_length_one():
     are"""
 
 
-@mistake(computes=given(reference, query=lambda q: q / q.shape[-1] ** 0.5))
-def scales_the_queries():
-    """your output is divided by the root of the width; nothing is scaled here"""
+def _scale_what_is_held(state: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    return state + _outer(k, rate * (v - _read(state, k) / k.shape[-1] ** 0.5))
+
+
+@mistake(
+    computes=given(reference, query=lambda q: q / q.shape[-1] ** 0.5),
+    also=(_writing(_scale_what_is_held),),
+)
+def scales():
+    """your output, or what the state holds at a key, is divided by the root of the width; nothing
+    is scaled here"""
+
+
+@mistake(computes=given(reference, rate=torch.sigmoid))
+def takes_a_sigmoid_of_the_rate():
+    """you take a sigmoid of `rate`; it lies between 0 and 1 already, and multiplies as it is"""
 
 
 def _divide(query: Tensor, key: Tensor, value: Tensor, rate: Tensor, state: Tensor) -> Read:
@@ -375,7 +388,12 @@ def takes_one_rate_for_all():
     """you take one rate for all tokens, such as the first one's; each token has its own"""
 
 
-@mistake(points=1.5, slip=True)
+def _stack_in_front(query: Tensor, key: Tensor, value: Tensor, rate: Tensor, state: Tensor) -> Read:
+    output, state = reference(query, key, value, rate, state)
+    return output.movedim(-2, 0), state
+
+
+@mistake(points=1.5, slip=True, also=(_stack_in_front,))
 def knows_no_batch(query, key, value, rate, state):
     """your answer is right for one text and for no other number of axes; count axes from the back:
     `key[..., t, :]`, `unsqueeze(-1)`, `.mT`"""

@@ -235,7 +235,15 @@ def adds_up_along_another_axis():
     of the table, `sum(-1)`, and a total of keys runs over the tokens, axis -2"""
 
 
-@mistake(points=2.5)
+def _read_nothing_at_first(
+    query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
+) -> Read:
+    """Only the chunks of this call are read; what was given comes back with them."""
+    output = _all_pairs(query, key, value, 0 * state, 0 * total)[0]
+    return output, *_all_pairs(query, key, value, state, total)[1:]
+
+
+@mistake(points=2.5, also=(_read_nothing_at_first,))
 def starts_from_nothing(query, key, value, state, total, chunk_len):
     """you begin with an empty state; earlier tokens have left one: begin with the `state` and
     `total` that are given"""
@@ -432,11 +440,14 @@ def maps_the_values():
 
 @mistake(
     computes=_doing(add=lambda q, k, v, state, total: (state + q.mT @ v, total + k.sum(-2))),
-    also=(_doing(add=lambda q, k, v, state, total: (state + q.mT @ v, total + q.sum(-2))),),
+    also=(
+        _doing(add=lambda q, k, v, state, total: (state + q.mT @ v, total + q.sum(-2))),
+        _doing(add=lambda q, k, v, state, total: (state + k.mT @ v, total + q.sum(-2))),
+    ),
 )
 def writes_at_the_queries():
-    """queries go into your state; a token writes its value at the features of its key, and its
-    query reads"""
+    """queries go into your state or into your total; a token writes its value at the features of
+    its key, and its query reads"""
 
 
 def _add_keys(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
@@ -476,6 +487,10 @@ def _scale_the_table(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tens
         _mapping(_by_the_root, _by_the_root),
         _both(lambda x: _features(x / x.shape[-1] ** 0.25)),
         _by(_scale_the_table),
+        _doing(
+            blend=lambda table, q, k, v, state: table @ v + q / q.shape[-1] ** 0.5 @ state,
+            weight=lambda table, q, k, state, total: _weight(table, q / q.shape[-1] ** 0.5, total),
+        ),
         _doing(
             weight=lambda table, q, k, state, total: _weight(table, q, total) * q.shape[-1] ** 0.5
         ),

@@ -171,11 +171,13 @@ def _is_equal(answers: Tensor, value: Tensor) -> Tensor:
         _judging(lambda answers, value: (answers - value).norm(dim=-1) < 0.1),
         _judging(lambda answers, value: (answers - value).norm(dim=-1) < 0.5),
         _judging(lambda answers, value: (answers - value).norm(dim=-1) < 1),
+        _judging(lambda answers, value: _is_nearest(answers, value).all(-1)),
     ),
 )
-def asks_that_it_is_close():
-    """you ask how close an answer is to its value; it counts if no other value is nearer, however
-    far away it is"""
+def asks_for_more():
+    """you ask for more than that a pair's own value is the nearest, such as how close it is, or
+    that all pairs of a trial are recalled; it counts if no other value is nearer, however far away
+    it is"""
 
 
 @mistake(
@@ -316,9 +318,13 @@ def takes_the_best_key_alone():
     mixes the values of all keys, by its weights"""
 
 
-@mistake(computes=_remembering(softmax=lambda k, v, sharpness: _from_softmax(k, v, 1.0)))
+@mistake(
+    computes=_remembering(softmax=lambda k, v, sharpness: _from_softmax(k, v, 1.0)),
+    also=(_remembering(softmax=lambda k, v, sharpness: sharpness * _from_softmax(k, v, 1.0)),),
+)
 def forgets_the_sharpness():
-    """your softmax is of the plain dot products; multiply them by `sharpness`"""
+    """your softmax is of the plain dot products; multiply them by `sharpness`, before the softmax
+    is taken"""
 
 
 @mistake(computes=_remembering(softmax=lambda k, v, sharpness: _from_softmax(k, v, 1 / sharpness)))
@@ -335,6 +341,23 @@ def divides_by_the_sharpness():
 def divides_by_the_root():
     """you divide the scores of the softmax by the root of the width too; `sharpness` is all that
     they are multiplied by"""
+
+
+def _by_distance(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
+    return torch.softmax(-sharpness * _distances(key, key).sqrt(), -1) @ value
+
+
+def _by_squared_distance(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
+    return torch.softmax(-sharpness * _distances(key, key), -1) @ value
+
+
+@mistake(
+    points=1,
+    computes=_remembering(softmax=_by_distance),
+    also=(_remembering(softmax=_by_squared_distance),),
+)
+def weighs_by_distances():
+    """your softmax is of the distances of the keys; take their dot products times `sharpness`"""
 
 
 def _over_questions(key: Tensor, value: Tensor, sharpness: float) -> Tensor:

@@ -176,9 +176,16 @@ def reads_the_state_too_fresh():
     reads the last one before it by `decay ** 1`"""
 
 
+def _one_more(length: int, places: Tensor, decay: float) -> float:
+    return decay ** (length + 1)
+
+
 @mistake(
     computes=_doing(read=lambda length, places, decay: decay ** (places + 2)),
-    also=(_doing(write=lambda length, places, decay: decay ** (length - places)),),
+    also=(
+        _doing(write=lambda length, places, decay: decay ** (length - places)),
+        _doing(write=lambda length, places, decay: decay ** (length - places), keep=_one_more),
+    ),
 )
 def fades_the_chunks_before_once_more():
     """what comes from the chunks before has one power of the decay too many, from where it is read
@@ -200,10 +207,20 @@ def reads_by_another_power():
     is, the less is left: `decay ** (place + 1)`"""
 
 
-@mistake(computes=_doing(read=_nothing))
+def _read_by_the_place_in_the_text(
+    query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int
+) -> Tensor:
+    """What comes from the state fades once more for each token before the chunk."""
+    text = key, value, decay, chunk_len
+    before = (torch.arange(query.shape[-2]) // chunk_len * chunk_len).to(query).unsqueeze(-1)
+    inner = _doing(blend=lambda inner, cross: inner)(query, *text)
+    return inner + decay**before * _doing(blend=_cross)(query, *text)
+
+
+@mistake(computes=_doing(read=_nothing), also=(_read_by_the_place_in_the_text,))
 def reads_the_state_as_it_is():
-    """the state is read without decay; the token at `place` is `place + 1` steps away from the last
-    one before the chunk"""
+    """the state is read without decay, or by another place than the one in the chunk; the token at
+    `place` there is `place + 1` steps away from the last one before the chunk"""
 
 
 @mistake(
@@ -237,8 +254,8 @@ def _once(length: int, places: Tensor, decay: float) -> float:
     computes=_doing(keep=_once),
     also=(
         _doing(keep=lambda length, places, decay: decay ** (length - 1)),
-        _doing(keep=lambda length, places, decay: decay ** (length + 1)),
-        _doing(keep=lambda length, places, decay: decay ** (length + 1), read=_same_place),
+        _doing(keep=_one_more),
+        _doing(keep=_one_more, read=_same_place),
         _doing(keep=_once, read=_same_place),
     ),
 )
@@ -303,9 +320,21 @@ def _ones(places: Tensor, decay: float) -> Tensor:
     return torch.ones_like(_table(places, decay)).tril()
 
 
-@mistake(computes=_doing(table=_ones))
+def _by_one_place(places: Tensor, decay: float) -> Tensor:
+    return (decay**places).expand(len(places), -1)
+
+
+@mistake(
+    computes=_doing(table=_ones),
+    also=(
+        _doing(table=lambda places, decay: _by_one_place(places, decay).tril()),
+        _doing(table=lambda places, decay: _by_one_place(places, decay).mT.tril()),
+        _doing(table=lambda places, decay: (decay ** (places - places.unsqueeze(-1))).tril()),
+    ),
+)
 def forgets_the_decay_in_the_table():
-    """within a chunk nothing fades; the power is the difference of the places"""
+    """within a chunk nothing fades, or by other powers; the power is the difference of the places,
+    `place[:, None] - place`, as printed"""
 
 
 @mistake(computes=given(reference, decay=1.0))
@@ -345,12 +374,22 @@ def _times_a_mask(places: Tensor, decay: float) -> Tensor:
     return powers * torch.ones_like(powers).tril()
 
 
-def _fading_both(seen: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+def _powers_divided(places: Tensor, decay: float) -> Tensor:
+    return (decay ** places.unsqueeze(-1) / decay**places).tril()
+
+
+def _products_divided(places: Tensor, decay: float) -> Tensor:
+    products = torch.full_like(places, decay).cumprod(0)
+    return (products.unsqueeze(-1) / products).tril()
+
+
+def _fading_both(seen: Callable[[Tensor], Tensor], divides: bool = False) -> Callable[..., Tensor]:
     """The powers multiply queries and keys, before a table is made of them."""
 
     def answer(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
         places = (torch.arange(query.shape[-2]) % chunk_len).to(query).unsqueeze(-1)
-        faded = query * decay**places, key * decay**-places, value
+        later = key / decay**places if divides else key * decay**-places
+        faded = query * decay**places, later, value
         chunks = zip(*(t.split(chunk_len, -2) for t in faded), strict=True)
         inner = torch.cat([seen(q @ k.mT) @ v for q, k, v in chunks], -2)
         return inner + _doing(blend=_cross)(query, key, value, decay, chunk_len)
@@ -365,11 +404,19 @@ def _mask(table: Tensor) -> Tensor:
 @mistake(
     points=2.5,
     computes=_doing(table=_powers_apart),
-    also=(_doing(table=_times_a_mask), _fading_both(torch.tril), _fading_both(_mask)),
+    also=(
+        _doing(table=_times_a_mask),
+        _doing(table=_powers_divided),
+        _doing(table=_products_divided),
+        _fading_both(torch.tril),
+        _fading_both(_mask),
+        _fading_both(torch.tril, divides=True),
+    ),
 )
 def overflows():
-    """`decay ** -100` may be infinite, and infinity times 0 is `nan`: take the power of the
-    difference of two places, and let `tril` put zeros above the diagonal"""
+    """`decay ** -100` may be infinite and `decay ** 100` may be 0, and infinity times 0 is `nan`,
+    as is 0 over 0: take the power of the difference of two places, and let `tril` put zeros above
+    the diagonal"""
 
 
 def _cut(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
@@ -378,7 +425,12 @@ def _cut(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int
     return _doing(blend=lambda inner, cross: inner)(query, key, value, decay, chunk_len) + cross
 
 
-@mistake(points=2.5, computes=_cut, right="your numbers are right")
+@mistake(
+    points=2.5,
+    computes=_cut,
+    also=(_doing(blend=lambda inner, cross: inner + cross.detach()),),
+    right="your numbers are right",
+)
 def cuts_the_state_off():
     """no gradient goes through the state to the keys and the values of earlier chunks; leave
     `detach`, `data` and `no_grad` out"""
@@ -448,6 +500,7 @@ EXERCISE = Exercise(
                 {"length": 7, "d_key": 3, "d_value": 5, "tenths": 5, "chunk_len": 3},
                 {"length": 5, "d_key": 2, "d_value": 3, "tenths": 9, "chunk_len": 1},
                 {"length": 5, "d_key": 3, "d_value": 2, "tenths": 8, "chunk_len": 7},
+                {"length": 3, "d_key": 5, "d_value": 2, "tenths": 6, "chunk_len": 3},
                 {
                     **{"batch": 3, "num_heads": 2, "length": 5, "d_key": 3, "d_value": 2},
                     **{"tenths": 7, "chunk_len": 2},
