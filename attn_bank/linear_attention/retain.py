@@ -225,17 +225,15 @@ def reads_the_state_as_it_is():
 
 @mistake(
     computes=_doing(write=_same_place),
-    also=(_doing(write=_to_read), _doing(write=_same_place, read=_same_place)),
+    also=(
+        _doing(write=_to_read),
+        _doing(write=_same_place, read=_same_place),
+        _doing(write=_nothing),
+    ),
 )
-def fades_the_later_ones():
-    """the later tokens of a chunk are faded most when they are written; the first ones have faded
-    most by its end, as printed: `decay ** (length - 1 - place)`"""
-
-
-@mistake(computes=_doing(write=_nothing))
-def writes_all_as_they_are():
-    """the tokens of a chunk are written without decay; by its end the token at `place` has faded
-    for `length - 1 - place` steps"""
+def writes_by_another_power():
+    """the tokens of a chunk are written without decay, or the later ones are faded most; the first
+    ones have faded most by its end, as printed: `decay ** (length - 1 - place)`"""
 
 
 @mistake(
@@ -480,6 +478,14 @@ def _round_the_writing(length: int, places: Tensor, decay: float) -> Tensor:
 def rounds_the_powers():
     """powers of the decay are held in float32 on the way, as those of a Python number and whole
     numbers are; float64 has more digits: `torch.arange(length).to(q)`, as printed"""
+
+
+@mistake(points=1.5, slip=True)
+def knows_no_batch(query, key, value, decay, chunk_len):
+    """your answer is right for one text and for no other number of axes; count axes from the back:
+    `split(chunk_len, -2)`, `shape[-2]`, `.mT`"""
+    _length, _d_key = query.shape
+    return reference(query, key, value, decay, chunk_len)
 
 
 EXERCISE = Exercise(
