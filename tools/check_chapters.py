@@ -91,18 +91,20 @@ def faults_of_course(root: Path = ROOT) -> Iterator[str]:
 
 
 def faults_of_chapter(name: str, root: Path = ROOT) -> Iterator[str]:
-    """All that one chapter lacks; of one that is not all there, what is missing."""
-    missing = [*missing_places(name, root)]
-    yield from missing
-    if missing:
-        return
-    text = jupytext.read(root / "book" / "text" / f"{name}.md")
-    built = nbformat.read(root / "book" / f"{name}.ipynb", as_version=4)
-    source = nbformat.read(root / "solutions" / name / f"{name}.ipynb", as_version=4)
-    found = [*faults_of_header(name, text, root), *faults_of_tables(text)]
-    found += wide_lines(text, MAX_LINES)
-    found += [f"problem set: {fault}" for fault in wide_lines(source)]
-    found += [*faults_of_core(built), *faults_of_minutes(text, built), *faults_of_figures(built)]
+    """All that one chapter lacks: files, and what is wrong in those that are there."""
+    yield from missing_places(name, root)
+    page = root / "book" / "text" / f"{name}.md", root / "book" / f"{name}.ipynb"
+    source = root / "solutions" / name / f"{name}.ipynb"
+    found: list[str] = []
+    if all(path.is_file() for path in page):
+        text, built = jupytext.read(page[0]), nbformat.read(page[1], as_version=4)
+        found += [*faults_of_header(name, text, root), *faults_of_tables(text)]
+        found += wide_lines(text, MAX_LINES)
+        found += [*faults_of_core(built), *faults_of_minutes(text, built)]
+        found += faults_of_figures(built)
+    if source.is_file():
+        lines = wide_lines(nbformat.read(source, as_version=4))
+        found += [f"problem set: {fault}" for fault in lines]
     yield from (f"book/text/{name}.md: {fault}" for fault in found)
 
 

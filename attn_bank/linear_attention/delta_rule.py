@@ -33,7 +33,7 @@ def reference(query: Tensor, key: Tensor, value: Tensor, rate: Tensor, state: Te
 
 
 def _read(state: Tensor, key: Tensor) -> Tensor:
-    """What the state holds at a key, (*batch, d_value)."""
+    """The value that the state holds at a key, (*batch, d_value)."""
     return (key.unsqueeze(-2) @ state).squeeze(-2)
 
 

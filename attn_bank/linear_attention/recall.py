@@ -37,7 +37,7 @@ def _from_softmax(key: Tensor, value: Tensor, sharpness: float) -> Tensor:
 
 
 def _distances(answers: Tensor, value: Tensor) -> Tensor:
-    """Of each answer (a row) and each value of its trial (a column)."""
+    """A table with a row for each answer and a column for each value of its trial."""
     return (answers.unsqueeze(-2) - value.unsqueeze(-3)).square().sum(-1)
 
 

@@ -210,7 +210,7 @@ def reads_by_another_power():
 def _read_by_the_place_in_the_text(
     query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int
 ) -> Tensor:
-    """What comes from the state fades once more for each token before the chunk."""
+    """A part from the state fades once more for each token before the chunk."""
     text = key, value, decay, chunk_len
     before = (torch.arange(query.shape[-2]) // chunk_len * chunk_len).to(query).unsqueeze(-1)
     inner = _doing(blend=lambda inner, cross: inner)(query, *text)
@@ -418,7 +418,7 @@ def overflows():
 
 
 def _cut(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
-    """What comes from the state has no gradient of keys and values."""
+    """A part from the state has no gradient of keys and values."""
     cross = _doing(blend=_cross)(query, key.detach(), value.detach(), decay, chunk_len)
     return _doing(blend=lambda inner, cross: inner)(query, key, value, decay, chunk_len) + cross
 

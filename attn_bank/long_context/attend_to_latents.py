@@ -113,7 +113,7 @@ def _products(inputs: Inputs) -> tuple[list[int], list[int]]:
 
 
 def _made(products: int, made: list[int], folded: list[int]) -> str:
-    """What is made for each token and head, told by the number of multiplications."""
+    """The numbers made for each token and head, told by the number of multiplications."""
     ways = {
         sum(made): "keys and values",
         made[0] + folded[1]: "keys",

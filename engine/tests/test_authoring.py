@@ -41,6 +41,10 @@ def lay_out_course(course: Path) -> Path:
     return course
 
 
+PLACE = "solutions/02_edit_distance/02_edit_distance.ipynb"
+HINTS = "Hint 1: a nudge", "Hint 2: shapes", "Hint 3: pseudo-code"
+
+
 def test_new_exercise_is_laid_out_and_what_it_lacks_is_said(course: Path) -> None:
     assert hintgrader(course, "check-course") == (0, [])
     assert hintgrader(course, "new", NEW) == (0, [])
@@ -54,6 +58,7 @@ def test_new_exercise_is_laid_out_and_what_it_lacks_is_said(course: Path) -> Non
             f"{NEW} does not say how long it takes: set its `minutes`",
             f"{NEW} knows 1 mistake; it needs at least 3",
             f"{NEW} has 0 right answers in answers/edit_distance/count.py; it needs at least 2",
+            *(f"{PLACE}: nothing stands under {hint!r}" for hint in HINTS),
             f"{NEW} is the first of its part: set its `title`, for the table",
         ],
     )

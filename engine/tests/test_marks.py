@@ -28,7 +28,7 @@ from hintgrader.nbgrader.exports.learning_systems import (
     MoodleExporter,
 )
 from hintgrader.nbgrader.exports.mark_checks import unsandboxed
-from hintgrader.pipeline import isolation as levels
+from hintgrader.pipeline import choose_level as levels
 from hintgrader.pipeline.tasks import Task
 from hintgrader.records import seal
 from hintgrader.records.records import (

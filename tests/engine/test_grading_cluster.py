@@ -31,7 +31,7 @@ from hintgrader.cluster.secret import make_secret, security
 from hintgrader.cluster.worker import describe, misfit
 from hintgrader.nbgrader import gradebook
 from hintgrader.nbgrader.course import Course, CourseError
-from hintgrader.pipeline import isolation as levels
+from hintgrader.pipeline import choose_level as levels
 from hintgrader.pipeline.tasks import Failure, GradingResult, Task
 from hintgrader.records.records import read_records
 from hintgrader.testing import postgresql

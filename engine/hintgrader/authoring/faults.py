@@ -1,6 +1,7 @@
 """Faults of a course before its release, in sentences that name the place and the cure."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.one_source import second_sources
 from hintgrader.nbgrader.rubric.items import graded_by_hand_in, read_items, table_of
 from hintgrader.nbgrader.set_checks import problems_of_set
+
+EMPTY_FOLD = re.compile(r"<summary>([^<]*)</summary>\s*</details>")
 
 
 def faults_of(course: Course) -> Iterator[str]:
@@ -65,6 +68,8 @@ def faults_of_set(course: Course, assignment: str) -> Iterator[str]:
         parts, changed = parts_in(notebook, course.bank), with_table(notebook, course.bank)
     except Exception:  # an exercise cannot be used, as said above
         return
+    for text in EMPTY_FOLD.findall("\n".join(cell.source for cell in notebook.cells)):
+        yield f"{source.relative_to(course.root)}: nothing stands under {text!r}"
     for part in parts:
         if not part.title:
             first = part.exercises[0].name

@@ -172,7 +172,8 @@ def faults_of_variants(exercise: Exercise, secret: str) -> Iterator[str]:
     for variant in wrong_answers(exercise):
         reason, said = exemption(exercise, variant), _refusal(exercise, variant, secret)
         if reason is None and not said:
-            yield f"an answer that {variant.name} is accepted: draw what shows it, or exempt it"
+            exempts = f'exempts={{"{variant.name}": "why"}}'
+            yield f"an answer that {variant.name} is accepted: draw what shows it, or say {exempts}"
         elif reason is not None and said:
             yield f"an answer that {variant.name} is exempt ({reason}), and refused: {said}"
     for variant in right_answers(exercise):

@@ -27,7 +27,7 @@ def by_turning_the_state(query, key, value, rate, state):
 
 
 def by_solving(query, key, value, rate, state):
-    """What each token writes, by one triangular system for the whole text."""
+    """The writing of each token, by one triangular system for the whole text."""
     share = rate.unsqueeze(-1)
     system = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device)
     system = system + (share * key @ key.mT).tril(-1)
