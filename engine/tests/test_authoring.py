@@ -58,8 +58,8 @@ def test_new_exercise_is_laid_out_and_what_it_lacks_is_said(course: Path) -> Non
             f"{NEW} does not say how long it takes: set its `minutes`",
             f"{NEW} knows 1 mistake; it needs at least 3",
             f"{NEW} has 0 right answers in answers/edit_distance/count.py; it needs at least 2",
-            *(f"{PLACE}: nothing stands under {hint!r}" for hint in HINTS),
             f"{NEW} is the first of its part: set its `title`, for the table",
+            *(f"{PLACE}: nothing stands under {hint!r}" for hint in HINTS),
         ],
     )
     status, said = hintgrader(course, "new", NEW)

@@ -84,17 +84,10 @@ attnMachine("machine-scaled-dot-product", {
     const gap = pen.narrow ? 14 : 30,
       width = (pen.width - gap) / 2,
       tall = pen.narrow ? 68 : 82,
-      ends = [Math.min(...draws.flat()), Math.max(...draws.flat())];
-    drawKind(pen, "raw", "scores q \u00b7 k", [0, width], tall, ends, model.raw);
-    drawKind(
-      pen,
-      "root",
-      "scores q \u00b7 k / \u221ad",
-      [width + gap, width],
-      tall,
-      ends,
-      model.root,
-    );
+      ends = [Math.min(...draws.flat()), Math.max(...draws.flat())],
+      named = pen.narrow ? "q \u00b7 k" : "scores q \u00b7 k";
+    drawKind(pen, "raw", named, [0, width], tall, ends, model.raw);
+    drawKind(pen, "root", `${named} / \u221ad`, [width + gap, width], tall, ends, model.root);
     return drawSlopes(pen, state, model, set, 2 * tall + 98, stops.d);
   },
   say({ d }, { raw, root }, step) {

@@ -41,7 +41,10 @@ def faults_of(course: Course) -> Iterator[str]:
     checked: set[str] = set()
     for path in sources_of(course):
         yield from faults_of_set(course, path.stem)
-        cells = graded_cells(nbformat.read(path, as_version=4))
+        notebook = nbformat.read(path, as_version=4)
+        for text in EMPTY_FOLD.findall("\n".join(cell.source for cell in notebook.cells)):
+            yield f"{path.relative_to(course.root)}: nothing stands under {text!r}"
+        cells = graded_cells(notebook)
         checked |= {found for cell in cells if (found := to_run(cell).exercise)}
     for name in sorted(exercises.keys() - checked):
         source = course.source(name.partition("/")[0]).relative_to(course.root)
@@ -68,8 +71,6 @@ def faults_of_set(course: Course, assignment: str) -> Iterator[str]:
         parts, changed = parts_in(notebook, course.bank), with_table(notebook, course.bank)
     except Exception:  # an exercise cannot be used, as said above
         return
-    for text in EMPTY_FOLD.findall("\n".join(cell.source for cell in notebook.cells)):
-        yield f"{source.relative_to(course.root)}: nothing stands under {text!r}"
     for part in parts:
         if not part.title:
             first = part.exercises[0].name
