@@ -124,7 +124,8 @@ def test_a_class_is_graded_by_letters_and_follows_a_changed_item(
             wait_for_items(page)
     wait_for_quiet(page)
     pressed = int(page.evaluate("sessionStorage.keys")) - made
-    assert pressed <= 4 * len(CLASS)  # what is right or wrong in each, and the next
+    # a key for each item at most, and two that go on to the next answer
+    assert pressed <= 3 * len(CLASS) + 2 * (len(CLASS) - 1)
     page.get_by_role("button", name="Change for everybody: Names").click()
     page.get_by_label("Points").fill("0.5")
     page.keyboard.press("Enter")
@@ -154,8 +155,10 @@ def test_own_words_and_typed_points_stand_beside_the_items(
     page.get_by_role("button", name="onerror").first.click()  # the words are saved on the way
     page.locator("[aria-pressed=true]").wait_for()
     page.keyboard.press("b")
+    here = page.url
     page.get_by_role("link", name="Next").click()  # at once: what was pressed is saved first
-    wait_for_items(page)
+    page.wait_for_url(lambda url: url != here)  # the last one's next page is the list
+    wait_for_quiet(page)
     points, comment = marks(course, student)
     own, *lines = f"{comment}".split("\n")
     assert (points, own, lines[1:]) == (0.5, "Well argued.", lines_of(rows))
@@ -195,7 +198,7 @@ def test_letters_and_enter_mean_themselves_where_words_are_written(
     wait_for_quiet(page)
     points, comment = marks(course, CLASS[1])
     assert points == before[0]
-    assert f"{comment}".endswith("abc")
+    assert "abc" in f"{comment}"  # wherever the click has put it
 
 
 def test_page_says_which_row_of_the_table_is_wrong(
