@@ -355,14 +355,7 @@ def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it_until_it_
     ],
 )
 def test_late_submission_is_late_no_more_when_another_comes_in_its_place(warm, then, said):
-    with gradebook(warm) as book:
-        book.update_or_create_assignment(FIRST, duedate="2027-06-01 00:00:00 UTC")
-    if not notebook_of(warm, "late").exists():
-        hand_in(warm, FIRST, "late", {})
-    date = notebook_of(warm, "late").with_name("timestamp.txt")
-    date.write_text("2027-06-02 00:00:00 UTC", encoding="utf-8")
-    grade(warm, "late")
-    assert lateness(warm) == (86400, OF)
+    date = hand_in_a_day_late(warm)
     date.unlink()
     if then:
         date.write_text(then, encoding="utf-8")
@@ -380,14 +373,7 @@ def test_late_submission_is_late_no_more_when_another_comes_in_its_place(warm, t
     ],
 )
 def test_extension_is_one_students_due_date_without_force(warm, until, late):
-    with gradebook(warm) as book:
-        book.update_or_create_assignment(FIRST, duedate="2027-06-01 00:00:00 UTC")
-    if not notebook_of(warm, "late").exists():
-        hand_in(warm, FIRST, "late", {})
-    date = notebook_of(warm, "late").with_name("timestamp.txt")
-    date.write_text("2027-06-02 00:00:00 UTC", encoding="utf-8")
-    grade(warm, "late")
-    assert lateness(warm) == (86400, OF)
+    hand_in_a_day_late(warm)
     table = warm / "grading" / "extensions.csv"
     table.write_text(f"id;assignment;until\nlate;{FIRST};{until}\n", encoding="utf-8")
     grade(warm, "late")
@@ -395,6 +381,19 @@ def test_extension_is_one_students_due_date_without_force(warm, until, late):
     table.unlink()
     grade(warm, "late")
     assert lateness(warm) == (86400, OF)
+
+
+def hand_in_a_day_late(course: Path) -> Path:
+    """Grade what came a day after its due date; return the file with its time."""
+    with gradebook(course) as book:
+        book.update_or_create_assignment(FIRST, duedate="2027-06-01 00:00:00 UTC")
+    if not notebook_of(course, "late").exists():
+        hand_in(course, FIRST, "late", {})
+    date = notebook_of(course, "late").with_name("timestamp.txt")
+    date.write_text("2027-06-02 00:00:00 UTC", encoding="utf-8")
+    grade(course, "late")
+    assert lateness(course) == (86400, OF)
+    return date
 
 
 def lateness(course: Path) -> tuple[float, float]:

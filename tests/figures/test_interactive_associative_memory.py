@@ -35,7 +35,7 @@ from tests.book.test_pages import DESKTOP, PHONE
 from tests.figures.interactive_laws import IN_LOOKS, opened, reading
 from tests.figures.interactive_pages import assert_a_finger_hits, look, page_of, read_all
 from tests.figures.machine_numbers import wide
-from tests.figures.test_machine import BAR, BEYOND, COLLIDING
+from tests.figures.test_machine import assert_on_one_screen
 
 FIGURE = ".attn-figure[data-figure='associative-memory']"
 EXACT = {"rtol": 0, "atol": 1e-9}
@@ -269,10 +269,4 @@ def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     look(page, shape, "light", "reduce")
     for form in [*states(12), form_of(ALL, 16, "delta"), form_of(ALL[:BEGUN], 4, "decay")]:
         read_all(figure, [form])
-        height = figure.evaluate("""root => {
-          const [form, picture] = ["form", ".attn-picture"].map((one) => root.querySelector(one));
-          return form.getBoundingClientRect().bottom - picture.getBoundingClientRect().top;
-        }""")
-        assert height <= shape[1] - BAR
-        assert figure.evaluate(BEYOND) == []
-        assert figure.evaluate(COLLIDING) == []
+        assert_on_one_screen(figure, shape)

@@ -29,7 +29,7 @@ from tests.figures.interactive_pages import (
     look,
     page_of,
 )
-from tests.figures.test_machine import BAR, BEYOND, COLLIDING
+from tests.figures.test_machine import assert_on_one_screen
 from tests.sampling import sampled, takes_all
 
 FIGURE = ".attn-figure[data-figure='induction']"
@@ -229,13 +229,7 @@ def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     look(page, shape, "light", "reduce")
     for state in islice(states(), 0, None, 9):
         read(figure, state)
-        height = figure.evaluate("""root => {
-          const [form, picture] = ["form", ".attn-picture"].map((one) => root.querySelector(one));
-          return form.getBoundingClientRect().bottom - picture.getBoundingClientRect().top;
-        }""")
-        assert height <= shape[1] - BAR
-        assert figure.evaluate(BEYOND) == []
-        assert figure.evaluate(COLLIDING) == []
+        assert_on_one_screen(figure, shape)
 
 
 def test_first_state_is_predicted_by_the_model() -> None:

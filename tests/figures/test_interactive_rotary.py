@@ -20,7 +20,7 @@ from tests.book.test_pages import DESKTOP, PHONE
 from tests.figures.interactive_laws import IN_LOOKS, opened, reading
 from tests.figures.interactive_pages import assert_a_finger_hits, look, page_of, read_all
 from tests.figures.machine_numbers import wide
-from tests.figures.test_machine import BAR, BEYOND, COLLIDING, HERE, KEYS
+from tests.figures.test_machine import HERE, KEYS, assert_on_one_screen
 
 FIGURE = ".attn-figure[data-figure='rotary']"
 EXACT = {"rtol": 0, "atol": 1e-9}
@@ -232,10 +232,4 @@ def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     look(page, shape, "light", "reduce")
     for form in states(12):
         read_all(figure, [form])
-        height = figure.evaluate("""root => {
-          const [form, picture] = ["form", ".attn-picture"].map((one) => root.querySelector(one));
-          return form.getBoundingClientRect().bottom - picture.getBoundingClientRect().top;
-        }""")
-        assert height <= shape[1] - BAR
-        assert figure.evaluate(BEYOND) == []
-        assert figure.evaluate(COLLIDING) == []
+        assert_on_one_screen(figure, shape)

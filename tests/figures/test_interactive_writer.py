@@ -41,7 +41,7 @@ from tests.figures.interactive_pages import (
     page_of,
     read_all,
 )
-from tests.figures.test_machine import BAR, BEYOND, COLLIDING
+from tests.figures.test_machine import assert_on_one_screen
 from tests.sampling import sampled, takes_all
 
 FIGURE = ".attn-figure[data-figure='writer']"
@@ -363,13 +363,7 @@ def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     look(page, shape, "light", "reduce")
     for state in islice(states(), 0, None, 1 if takes_all() else 29):
         write(figure, state, 1)
-        height = figure.evaluate("""root => {
-          const [form, picture] = ["form", ".attn-picture"].map((one) => root.querySelector(one));
-          return form.getBoundingClientRect().bottom - picture.getBoundingClientRect().top;
-        }""")
-        assert height <= shape[1] - BAR
-        assert figure.evaluate(BEYOND) == []
-        assert figure.evaluate(COLLIDING) == []
+        assert_on_one_screen(figure, shape)
 
 
 def test_first_state_is_written_by_the_model() -> None:

@@ -48,6 +48,17 @@ COLLIDING = """root => {
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4.5).map(([other]) => [text, other]));
 }"""
+HEIGHT = """root => {
+  const [form, picture] = ["form", ".attn-picture"].map((one) => root.querySelector(one));
+  return form.getBoundingClientRect().bottom - picture.getBoundingClientRect().top;
+}"""
+
+
+def assert_on_one_screen(figure: Locator, shape: tuple[int, int]) -> None:
+    """Controls and picture are seen together, none of it sticks out, and no letters collide."""
+    assert figure.evaluate(HEIGHT) <= shape[1] - BAR
+    assert figure.evaluate(BEYOND) == []
+    assert figure.evaluate(COLLIDING) == []
 
 
 def machine(page: Page, name: str) -> Locator:

@@ -5,7 +5,7 @@ import glob
 import hashlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -50,6 +50,12 @@ class CourseError(Exception):
 
 class GradingError(Exception):
     """A submission cannot be graded, for a reason that does not lie in its notebook."""
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """A question, after a blank, that names what is spelt nearly like it; empty if nothing is."""
+    near = difflib.get_close_matches(name, known, n=3)
+    return f" Did you mean: {', '.join(near)}?" if near else ""
 
 
 @dataclass(frozen=True)
@@ -175,9 +181,7 @@ class Course:
             everybody = self.submitted(assignment, "*")
             raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
         for name in sorted(set(names) - set(handed_in)):
-            near = difflib.get_close_matches(name, handed_in, n=3)
-            meant = f" Did you mean: {', '.join(near)}?" if near else ""
-            raise CourseError(f"Nothing was handed in by {name}.{meant}")
+            raise CourseError(f"Nothing was handed in by {name}.{did_you_mean(name, handed_in)}")
         return sorted(set(names)) or handed_in
 
     def misplaced_files(self, assignment: str) -> dict[str, list[str]]:

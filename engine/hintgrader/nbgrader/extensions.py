@@ -4,7 +4,6 @@ nbgrader keeps an extension with a submission, so there is none before anything 
 no list of them. Here a table that an instructor writes is the one place.
 """
 
-import difflib
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -13,7 +12,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from hintgrader.nbgrader.course import GRADING, Course, CourseError
+from hintgrader.nbgrader.course import GRADING, Course, CourseError, did_you_mean
 from hintgrader.nbgrader.roster.spreadsheet import column_name, read_rows
 from hintgrader.nbgrader.times import UnknownZoneError, read_time
 
@@ -95,6 +94,4 @@ def _time(where: str, text: str) -> datetime:
 
 
 def _unknown(kind: str, name: str, known: set[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3)
-    meant = f" Did you mean: {', '.join(near)}?" if near else ""
-    return f"{name!r} is not {kind} that the gradebook knows.{meant}"
+    return f"{name!r} is not {kind} that the gradebook knows.{did_you_mean(name, known)}"

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hintgrader.nbgrader.rubric.items import Item
 from hintgrader.records.records import SubmissionRecord, replace_text
 from hintgrader.report import pictures
+from hintgrader.report.environment import page_environment
 from hintgrader.report.tally import Tally
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -55,13 +56,7 @@ def write_report(
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment(TEMPLATES)
     environment.filters |= {"code": mark_code, "short": pictures.shorten}
     return environment
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nbgrader.utils import is_solution
 
 from hintgrader.nbgrader.cells import code_cells
@@ -13,6 +12,7 @@ from hintgrader.nbgrader.private import check_private
 from hintgrader.pipeline.load import read_notebook
 from hintgrader.pipeline.locate import notebook_in
 from hintgrader.records.records import replace_text
+from hintgrader.report.environment import page_environment
 from hintgrader.similarity.compare import FEW, LEAST, RUN, SHARE, Comparison, Tokens, compare
 from hintgrader.similarity.normal_form import normal_form
 
@@ -54,23 +54,20 @@ def write_similarity(folder: Path, assignment: str, path: Path | None = None) ->
     students = course.select_students(assignment, ())
     answers, unreadable = _answers(course, assignment, students)
     parts = [_part(name, sources) for name, sources in answers.items()]
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("similarity.html.j2").render(
-        assignment=assignment,
-        parts=parts,
-        unreadable=unreadable,
-        solution=SOLUTION,
-        run=RUN,
-        least=LEAST,
-        few=FEW,
-        share=SHARE,
-        few_answers=5 * FEW,
+    page = (
+        page_environment(TEMPLATES)
+        .get_template("similarity.html.j2")
+        .render(
+            assignment=assignment,
+            parts=parts,
+            unreadable=unreadable,
+            solution=SOLUTION,
+            run=RUN,
+            least=LEAST,
+            few=FEW,
+            share=SHARE,
+            few_answers=5 * FEW,
+        )
     )
     written = path or course.results / f"{assignment}-similarity.html"
     replace_text(written, page)
