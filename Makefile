@@ -114,7 +114,7 @@ print: book browser ## lay the book out for paper, in a minute: dist/attention.p
 	@$(BIN)/python tools/print_book.py
 
 release: ## lay what a release holds into dist/: the book as an archive that opens offline and on paper, and the wheels
-	@rm -rf dist build engine/build && $(MAKE) --no-print-directory print
+	@rm -rf dist build engine/build _build/html/_downloads && $(MAKE) --no-print-directory print
 	@cd _build && python -m zipfile --create ../dist/attention-book.zip html
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./engine .
 	@rm -rf build engine/build && ls -l dist

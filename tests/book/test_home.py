@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Browser
+from sphinx.application import Sphinx
 
 from attn_course.plots import ROLE
 from tests.conftest import ROOT, Build, chapters, modules_with_pages
@@ -55,6 +56,32 @@ def test_pages_of_modules_that_are_no_more_are_deleted(tmp_path: Path) -> None:
         (folder / name).touch()
     remove_old_pages(SimpleNamespace(srcdir=tmp_path), None)
     assert {page.name for page in folder.iterdir()} == staying
+
+
+def test_home_page_links_what_was_made_beside_it_and_else_says_how(tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+    settings = (
+        'extensions = ["myst_parser", "downloads"]\nmyst_enable_extensions = ["colon_fence"]\n'
+    )
+    (tmp_path / "conf.py").write_text(settings, encoding="utf-8")
+    (tmp_path / "index.md").write_text(
+        "# A\n\n:::{downloads}\nAsk the author.\n:::\n", encoding="utf-8"
+    )
+
+    def built() -> str:
+        app = Sphinx(tmp_path, tmp_path, tmp_path / "html", tmp_path / "trees", "html", status=None)
+        app.build()
+        return (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+
+    assert "Ask the author." in built()
+    (tmp_path / "dist" / "attention.pdf").write_bytes(b"%" * 2_600_000)
+    page = built()
+    (link,) = re.findall(r'href="(_downloads/\w+/attention\.pdf)"', page)
+    assert (tmp_path / "html" / link).is_file()
+    assert "3 MB" in page
+    assert "Ask the author." not in page
+    (tmp_path / "dist" / "attention.pdf").unlink()
+    assert "Ask the author." in built()
 
 
 @pytest.mark.browser
