@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hintgrader.nbgrader.rubric.items import RUBRIC, graded_by_hand_in, read_items
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
@@ -97,11 +98,10 @@ for bias in (3.66, 7.66):
 
 
 def sample_answer(notebook: NotebookNode) -> str:
-    """The answer without its rubric, which repeats it."""
     (cell,) = (
         c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == "words"
     )
-    return cell.source.partition("**Rubric")[0]
+    return cell.source
 
 
 def numbers(text: str) -> list[str]:
@@ -124,6 +124,13 @@ def is_said(number: str, known: list[float]) -> bool:
     decimals = len(number.partition(".")[2])
     steps = 10.0**-decimals
     return any(abs(float(number) - size * x) < 0.6 * steps for x in known for size in (1, 100))
+
+
+@pytest.mark.parametrize("path", sorted(SOLUTIONS.glob("*/*.ipynb")), ids=lambda path: path.stem)
+def test_items_of_a_rubric_add_up_to_the_points_of_their_cell(path: Path) -> None:
+    cells = graded_by_hand_in(path)
+    items = read_items(path.with_name(RUBRIC), cells)
+    assert {c: sum(item.points for item in items if item.cell == c) for c in cells} == cells
 
 
 @left_to_proofs
