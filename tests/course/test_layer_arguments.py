@@ -161,7 +161,8 @@ def test_gradients_are_those_of_the_weights(options: dict) -> None:
     learned = [tokens, *model.parameters()]
     outputs = model(tokens, is_causal=True), model.with_weights(tokens, is_causal=True)[0]
     slopes = [torch.autograd.grad(output.square().sum(), learned) for output in outputs]
-    assert_close(*slopes, **CLOSELY)
+    # Slopes of hundreds cancel: those of a key's bias to 0, but for their rounding.
+    assert_close(*slopes, rtol=1e-10, atol=1e-11)
     still = [
         name
         for (name, _), slope in zip(model.named_parameters(), slopes[0][1:], strict=True)
