@@ -18,30 +18,56 @@ from attn_course.plots import COMPARED, FAINT, INK, ROLE, VIOLET, closed, style
 
 # Beside their hues, for readers who see few of them.
 LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2))]
+# At a distance of u widths.
+FORMULAS = {
+    "Gaussian": r"$\exp(-\frac{1}{2}u^2)$",
+    "boxcar": r"1 if $u \leq 1$, else 0",
+    "triangular": r"$\max(0, 1 - u)$",
+    "Epanechnikov": r"$\max(0, 1 - u^2)$",
+}
 # From pale to dark, since the blank of a mask must differ from a small weight.
 WEIGHTS = LinearSegmentedColormap.from_list("weight", ["#F3DFEA", ROLE["weight"], "#4A1036"])
 OBSERVED = {"color": ROLE["value"], "s": 16, "alpha": 0.6, "linewidths": 0}
 
 
 def one_estimate(
-    query: float, key: Tensor, value: Tensor, weights: Tensor, output: float
+    query: float,
+    key: Tensor,
+    value: Tensor,
+    weights: Tensor,
+    output: float,
+    kernel: tuple[Tensor, Tensor],
 ) -> Figure:
-    """Draw soundings along a river, and what each counts in the estimate at one query."""
+    """Draw soundings along a river, and what each counts in the estimate at one query.
+
+    Args:
+        query: Where the depth is wanted.
+        key: Where it was measured.
+        value: The depths measured.
+        weights: The weight of each.
+        output: The estimate.
+        kernel: Places along the river, and what a sounding there would count, as a share.
+    """
     with _drawn(2, 4.6, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
         key, value, weights = key.numpy(), value.numpy(), weights.numpy()
         river.axvline(query, color=ROLE["query"], linestyle="--", label="query")
         share.axvline(query, color=ROLE["query"], linestyle="--")
         share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False, label="keys")
         river.scatter(key, value, color=ROLE["value"], s=70, label="values")
+        share.fill_between(*kernel, color=ROLE["query"], alpha=0.12, linewidth=0)
+        share.plot(*kernel, color=ROLE["query"], linewidth=1.2)
+        share.annotate("kernel / sum", (3.3, 0.58), color=ROLE["query"])
         share.bar(key, weights, width=0.35, color=ROLE["weight"], label="weights")
         river.scatter(query, output, color=ROLE["output"], s=150, marker="*", label="output")
         river.annotate(
             f"{output:.0f} cm", (query, output), (11, 0), textcoords="offset points", va="center"
         )
         for place, weight in zip(key.tolist(), weights.tolist(), strict=True):
-            share.text(place, weight + 0.03, f"{weight:.1f}", ha="center")
-        river.set(ylabel="depth in cm", ylim=(92, 0))
-        share.set(xlabel="metres from the bank", ylabel="weight", ylim=(0, 0.75), xlim=(0, 5))
+            side = -1 if place < query else 1  # away from the slope of the kernel
+            ends = "right" if side < 0 else "left"
+            share.text(place + 0.05 * side, weight + 0.03, f"{weight:.1f}", ha=ends)
+        river.set(ylabel="depth in cm", ylim=(92, 0), yticks=range(0, 81, 20))
+        share.set(xlabel="metres from the bank", ylabel="weight", ylim=(0, 0.9), xlim=(0, 5))
         figure.legend(loc="outside upper center", ncols=5, columnspacing=1, handlelength=1.2)
     return figure
 
@@ -54,9 +80,10 @@ def kernels(distance: Tensor, heights: Mapping[str, Tensor]) -> Figure:
             axes.fill_between(distance, height, color=ROLE["weight"], alpha=0.35, linewidth=0)
             axes.plot(distance, height, color=ROLE["weight"])
             axes.set_title(name, loc="left")
+            axes.text(2.95, 0.72, FORMULAS[name], ha="right")
             axes.set(ylim=(0, 1.08), yticks=[0, 0.5, 1], xlim=(0, float(distance.max())))
         for axes in panels[-1]:
-            axes.set_xlabel("distance, in widths")
+            axes.set_xlabel("distance $u$, in widths")
             axes.set_xticks([0, 1, 2])
         for axes in panels[:, 0]:
             axes.set_ylabel("kernel")

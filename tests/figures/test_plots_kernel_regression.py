@@ -51,7 +51,9 @@ def digits_by_rank() -> Figure:
 def one_estimate() -> Figure:
     """Draw three soundings."""
     key, value = torch.tensor([1.0, 2, 4]), torch.tensor([20.0, 40, 70])
-    return kernel_regression.one_estimate(2.5, key, value, torch.tensor([0.2, 0.6, 0.2]), 42)
+    metres, weights = torch.linspace(0, 5, 11), torch.tensor([0.2, 0.6, 0.2])
+    kernel = metres, (0.8 - 0.4 * (metres - 2.5).abs()).clamp(min=0)
+    return kernel_regression.one_estimate(2.5, key, value, weights, 42, kernel)
 
 
 FIGURES = [kernels, errors_by_width, errors_by_judge, digits_by_rank, one_estimate]
