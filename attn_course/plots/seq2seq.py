@@ -141,6 +141,27 @@ def _arrow(axes: Axes, start: Place, end: Place, **line: object) -> None:
     axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK} | line)
 
 
+# --- what a state keeps -------------------------------------------------------------------------
+
+
+def traces(left: Mapping[str, Tensor]) -> Figure:
+    """Draw the share of a difference that is left in the state, against the words read since.
+
+    Args:
+        left: For each network, the share after 0, 1, 2, ... words.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        for mark, hue, (name, share) in zip(MARKS, COMPARED, left.items(), strict=False):
+            axes.plot(100 * share, mark, color=hue, markersize=5, label=name)
+        longest = max(map(len, left.values())) - 1
+        axes.set(xlabel="words read since", ylabel="difference left, in %")
+        axes.set(xlim=(0, longest), ylim=(0, 102))
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.legend(loc="upper right", handlelength=3.2)
+    return closed(figure)
+
+
 # --- beam search --------------------------------------------------------------------------------
 
 

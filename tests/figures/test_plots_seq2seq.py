@@ -50,6 +50,7 @@ BLEU = {
     "12,000 steps": torch.tensor([[96.0, 60, 30, 10], [92, 66, 28, 15]]),
     "2000 steps": torch.tensor([[45.0, 27, 18, 15], [48, 27, 18, 15], [42, 27, 18, 16]]),
 }
+LEFT = {"keep": 0.95 ** torch.arange(21), "plain": 0.5 ** torch.arange(21)}
 
 
 def recurrence() -> Figure:
@@ -82,6 +83,11 @@ def reach() -> Figure:
     return seq2seq.reach(WIDTHS, REACH)
 
 
+def traces() -> Figure:
+    """Draw a slow and a fast fall."""
+    return seq2seq.traces(LEFT)
+
+
 def by_position() -> Figure:
     """Draw two curves over four positions."""
     return seq2seq.by_position({"64 numbers": POSITIONS}, chance=0.05)
@@ -93,7 +99,7 @@ def bleu_by_length() -> Figure:
 
 
 DIAGRAMS = [recurrence, encoder_decoder, gru, beam_tree]
-CURVES = [copied, reach, by_position, bleu_by_length]
+CURVES = [copied, reach, traces, by_position, bleu_by_length]
 EVERY_FIGURE = pytest.mark.parametrize("draw", [*DIAGRAMS, *CURVES], ids=lambda draw: draw.__name__)
 
 
@@ -281,6 +287,14 @@ def test_an_axis_of_bleu_ends_a_little_above_what_it_is_told() -> None:
     assert axes.get_ylim() == (0, 102)
     (axes,) = seq2seq.bleu_by_length(WORDS_READ, BLEU, 52, highest=50).axes
     assert axes.get_ylim() == (0, 51)
+
+
+def test_a_trace_is_drawn_in_percent_from_the_first_word_on() -> None:
+    (axes,) = traces().axes
+    for line, (name, left) in zip(axes.lines, LEFT.items(), strict=True):
+        assert line.get_label() == name
+        assert_near(line.get_xdata(), range(len(left)))
+        assert_near(line.get_ydata(), 100 * left)
 
 
 def test_reach_has_a_logarithmic_axis_with_the_widths_on_it() -> None:
