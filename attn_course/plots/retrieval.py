@@ -3,12 +3,14 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 from torch import Tensor
 
 from attn_course.plots import (
@@ -20,34 +22,45 @@ from attn_course.plots import (
     write_numbers,
 )
 
+LARGEST = 0.85  # the radius of a disc with all the weight
 FROM_PAPER_TO_WEIGHT = LinearSegmentedColormap.from_list("weight", ["white", ROLE["weight"]])
 FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, "white", ROLE["weight"]])
 
 
-def temperatures(taus: Tensor, weights: Tensor, names: dict[int, str]) -> Figure:
-    """Draw the weight of every key, (len(taus), key_len), against the temperature.
+def temperatures(
+    query: Tensor, key: Tensor, value: Tensor, weights: Mapping[float, Tensor]
+) -> Figure:
+    """Draw keys in the plane at several temperatures, on each a disc as large as its weight.
 
     Args:
-        taus: Temperatures, rising.
-        weights: A row of weights for each of them.
-        names: Names of the two keys to highlight, by their place in a row, best first.
+        query: Its place, (2,).
+        key: Places of the keys, (key_len, 2).
+        value: A number for each.
+        weights: For each temperature, the weights of the keys.
     """
-    key_len, at, height = weights.shape[-1], taus.numpy(), weights.numpy()
+    rows = -(-len(weights) // 2)
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.4))
-        axes.axhline(1 / key_len, color=FAINT, linestyle=":", zorder=0)
-        axes.text(at[0] * 1.1, 1 / key_len + 0.02, f"1/{key_len}")
-        axes.plot(at, height, color=ROLE["weight"], linewidth=1.2)
-        step = int(0.36 * len(at))
-        for (index, name), side in zip(names.items(), ("left", "right"), strict=True):
-            axes.plot(at, height[:, index], color=ROLE["weight"], linewidth=3.5)
-            spot = at[step], height[step, index] + 0.05
-            axes.text(*spot, name, ha=side, fontweight="bold")
-        axes.text(at[-1] / 1.1, 0.06, "the other keys", ha="right")
-        axes.set(xscale="log", xlim=(at[0], at[-1]), ylim=(-0.02, 1.02))
-        axes.set(xlabel="temperature", ylabel="weight of the key", yticks=[0, 0.5, 1])
-        axes.xaxis.set_major_formatter("{x:g}")
+        figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.3 * rows), squeeze=False)
+        for axes, (tau, row) in zip(panels.flat, weights.items(), strict=True):
+            _discs(axes, key, value, row)
+            axes.plot(*query, "o", color=ROLE["query"], markersize=7)
+            axes.set_title(f"temperature {tau:g}", loc="left")
+            at = {"ha": "right", "va": "bottom", "transform": axes.transAxes}
+            axes.text(1, 0, f"output {float(row @ value):.1f}", fontweight="bold", **at)
+            axes.set(xlim=(-1.9, 6.1), ylim=(-2.6, 3.9), aspect="equal", xticks=[], yticks=[])
+            axes.axis("off")
+        panels[0, 0].text(query[0], query[1] + 0.35, "query", color=ROLE["query"], ha="center")
     return closed(figure)
+
+
+def _discs(axes: Axes, key: Tensor, value: Tensor, weights: Tensor) -> None:
+    """Draw keys at their places, on each a disc as large as its weight, below it its value."""
+    rows = zip(key.tolist(), value.tolist(), weights.tolist(), strict=True)
+    for (x, y), number, weight in rows:
+        disc = Circle((x, y), LARGEST * weight**0.5, color=ROLE["weight"], alpha=0.8, linewidth=0)
+        axes.add_patch(disc)
+        axes.plot(x, y, "^", color=ROLE["key"], markersize=7)
+        axes.text(x, y - 0.3, f"{number:.0f}", ha="center", va="top")
 
 
 def jacobian(derivatives: Tensor) -> Figure:

@@ -28,6 +28,8 @@ settings.register_profile("course", deadline=None, derandomize=True, max_example
 settings.load_profile("course")
 
 WORDS = ["green", "blue", "pink", "brown"]
+FIVE = torch.tensor([[2.0, 1], [-1, 2], [5, 3], [1, 1], [4, -1]])
+TAUS = (0.1, 1, 10, 1000)
 SWATCHES = torch.tensor([[0.3, 0.7, 0.2], [0.1, 0.3, 0.8], [1.0, 0.5, 0.8], [0.4, 0.2, 0.0]])
 
 
@@ -36,8 +38,7 @@ SWATCHES = torch.tensor([[0.3, 0.7, 0.2], [0.1, 0.3, 0.8], [1.0, 0.5, 0.8], [0.4
 
 def five_keys() -> tuple[Tensor, Tensor, Tensor]:
     """Return scores, weights and values of the five-row table of chapter 01."""
-    key = torch.tensor([[2.0, 1], [-1, 2], [5, 3], [1, 1], [4, -1]])
-    scores = distance_scores(torch.tensor([[2.0, 2.0]]), key)
+    scores = distance_scores(torch.tensor([[2.0, 2.0]]), FIVE)
     return scores, masked_softmax(scores), torch.tensor([10.0, 20, 30, 40, 50])
 
 
@@ -49,15 +50,15 @@ def layer() -> Figure:
     return attention_layer("(2, 2)", keys, scores[0], weights[0], values, output)
 
 
-def by_temperature() -> tuple[Tensor, Tensor]:
-    """Return temperatures, and the weights of the five-row table at each."""
-    taus = torch.logspace(-1, 2, 31)
-    return taus, masked_softmax(five_keys()[0] / taus[:, None])
+def by_temperature() -> dict[float, Tensor]:
+    """Return the weights of the five-row table at some temperatures."""
+    return {tau: masked_softmax(five_keys()[0] / tau)[0] for tau in TAUS}
 
 
 def temperatures() -> Figure:
-    """Draw weights against temperature."""
-    return retrieval.temperatures(*by_temperature(), {0: "key 1", 3: "key 4"})
+    """Draw the five keys at four temperatures."""
+    *_, values = five_keys()
+    return retrieval.temperatures(torch.tensor([2.0, 2.0]), FIVE, values, by_temperature())
 
 
 def jacobian() -> Figure:
@@ -163,7 +164,7 @@ def test_signs_are_as_long_as_each_other() -> None:
 @sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is layer)
+    assert_laws(draw, is_diagram=draw in (layer, temperatures))
 
 
 # --- each figure shows its numbers --------------------------------------------------------------
@@ -194,16 +195,15 @@ def test_layer_draws_each_role_in_its_colour_with_legible_ink() -> None:
         assert contrast(text.get_color(), colour) >= 4.5, text.get_text()
 
 
-def test_temperatures_draws_each_key_and_names_the_two_that_stand_out() -> None:
-    (axes,) = temperatures().axes
-    taus, weights = by_temperature()
-    lines = [line for line in axes.lines if line.get_color() == ROLE["weight"]]
-    assert len(lines) == 5 + 2
-    for line, index in zip(lines, (0, 1, 2, 3, 4, 0, 3), strict=True):
-        assert_near(line.get_xdata(), taus)
-        assert_near(line.get_ydata(), weights[:, index])
-    assert axes.get_xscale() == "log"
-    assert {"key 1", "key 4", "1/5"} < {text.get_text() for text in axes.texts}
+def test_at_each_temperature_the_discs_lie_on_the_keys_and_their_areas_are_the_weights() -> None:
+    panels = temperatures().axes
+    *_, values = five_keys()
+    for axes, (tau, weights) in zip(panels, by_temperature().items(), strict=True):
+        assert axes.get_title(loc="left") == f"temperature {tau:g}"
+        assert_near([disc.center for disc in axes.patches], FIVE)
+        areas = np.array([disc.radius**2 for disc in axes.patches])
+        assert_near(areas / areas.sum(), weights, atol=1e-6)
+        assert f"output {float(weights @ values):.1f}" in {text.get_text() for text in axes.texts}
 
 
 def test_jacobian_shows_its_numbers_with_zero_in_the_middle_of_the_colours() -> None:
