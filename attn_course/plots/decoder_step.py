@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.plots import FAINT, INK, ROLE, closed, ink_of, signed, style
@@ -14,8 +15,6 @@ from attn_course.plots import FAINT, INK, ROLE, closed, ink_of, signed, style
 # The height of each row, and the place of the decoder next to the rows.
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7.0
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
-# The height of the picture that ends with each row.
-TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 7.3}
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
 
@@ -44,19 +43,30 @@ class DecoderStep(NamedTuple):
 def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure:
     """Draw a step of the decoder: the scores, and everything else that has been computed.
 
-    All pictures have the same scale, so that the next one shows what is new.
+    All pictures have the same size, so that the next one shows what is new; dashed outlines keep
+    the places of what is still to come.
     """
-    pieces = {WEIGHTS: step.weights, CONTEXT: step.context, SAID: step.after}
-    drawings = {WEIGHTS: _weights, CONTEXT: _context, SAID: _output}
-    known = [place for place, piece in pieces.items() if piece is not None]
-    top = TOP[max(known, default=SCORES)]
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.51 * (top + 0.4)))
+        figure, axes = plt.subplots(figsize=(5.2, 4.0))
         _source(axes, words, annotations)
         _scores(axes, step)
-        for place in known:
-            drawings[place](axes, step)
-        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, top))
+        middle = _column(0) + (len(words) - 1) * APART / 2
+        if step.weights is None:
+            for index in range(len(words)):
+                _outline(axes, _column(index), WEIGHTS, 0.45)
+            axes.text(_column(len(words)) - 1.3, WEIGHTS, "weights", ha="left", va="center")
+        else:
+            _weights(axes, step)
+        if step.context is None:
+            _outline(axes, middle, CONTEXT, 2.5, "context")
+        else:
+            _context(axes, step)
+        if step.after is None:
+            _outline(axes, DECODER, CONTEXT, 2.0, "next state")
+            _outline(axes, DECODER, SAID, 1.4, "word")
+        else:
+            _output(axes, step)
+        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, 7.45))
         axes.axis("off")
     return closed(figure)
 
@@ -78,6 +88,14 @@ def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
     box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE[role], "edgecolor": rim, "linewidth": 3}
     ink = ink_of(role)
     axes.text(x, y, text, ha="center", va="center", color=ink, bbox=box)
+
+
+def _outline(axes: Axes, x: float, y: float, width: float, name: str = "") -> None:
+    """Draw the dashed outline of a piece that is still to come, with its name."""
+    corner = (x - width / 2, y - 0.3)
+    look = {"fill": False, "edgecolor": FAINT, "linestyle": (0, (4, 3)), "linewidth": 1.2}
+    axes.add_patch(Rectangle(corner, width, 0.6, **look))
+    axes.text(x, y - 0.03, name, ha="center", va="center")
 
 
 def _arrow(
