@@ -5,13 +5,14 @@ Chapter 03 has the curves of BLEU, chapter 04 the pictures of alignments.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
@@ -104,6 +105,41 @@ def _look(role: str) -> dict[str, object]:
     return text | {"bbox": box | {"linewidth": 3 if role == "key" else 1}}
 
 
+# --- what a neighbour knows -----------------------------------------------------------------------
+
+
+def mixtures(
+    readings: Mapping[str, Sequence[str]], looked_at: int, written: Mapping[str, Set[int]]
+) -> Figure:
+    """Draw annotations mixed from two readings of a sentence, and the word that each mixture gives.
+
+    Args:
+        readings: The words of both readings, by the names of the readings.
+        looked_at: Place of the annotation that has the weight.
+        written: For each written word, the places whose annotation comes from the second reading.
+    """
+    fills, lengths = (ROLE["key"], PAPER), {len(words) for words in readings.values()}
+    with style():
+        figure, panels = plt.subplots(1, len(written), figsize=(5.2, 1.9), sharey=True)
+        for axes, (word, second) in zip(panels, written.items(), strict=True):
+            for place, both in enumerate(zip(*readings.values(), strict=True)):
+                is_second = place in second
+                look = {"boxstyle": "round,pad=0.35", "facecolor": fills[is_second]}
+                look |= {"edgecolor": ROLE["key"], "linewidth": 2}
+                ink = ink_of("" if is_second else "key")
+                axes.text(place, 0, both[is_second], ha="center", va="center", color=ink, bbox=look)
+            axes.plot([looked_at, looked_at], [0.3, 0.85], color=ROLE["weight"], linewidth=6)
+            axes.text(looked_at, 1.1, word, ha="center", va="center", style="italic")
+            axes.set(xlim=(-0.7, max(lengths) - 0.3), ylim=(-0.4, 1.3))
+            axes.axis("off")
+        known = [
+            Patch(facecolor=fill, edgecolor=ROLE["key"], label=name)
+            for fill, name in zip(fills, readings, strict=True)
+        ]
+        figure.legend(handles=known, loc="outside lower center", ncols=2)
+    return closed(figure)
+
+
 # --- a window -------------------------------------------------------------------------------------
 
 
@@ -131,6 +167,30 @@ def window(weights: Tensor, bell: Tensor, centre: float, half_width: float) -> F
         axes.axvline(centre, color=INK, linewidth=1)
         axes.set(xlabel="position in the source", ylabel="share", ylim=(0, 1.05), xticks=at)
         figure.legend(loc="outside lower center", ncols=1)
+    return closed(figure)
+
+
+def walks(looked: Mapping[str, Tensor], ends: Sequence[int]) -> Figure:
+    """Draw at which source word a model looks at each step, a panel for each model.
+
+    Args:
+        looked: For each model the source word with the most weight at each step, (target_len,).
+        ends: Place in the source at which each clause ends.
+    """
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    with style():
+        figure, panels = plt.subplots(len(looked), 1, figsize=(5.2, 4.4), sharex=True, sharey=True)
+        for axes, (name, places) in zip(panels, looked.items(), strict=True):
+            for start, end in [*zip(starts, ends, strict=True)][::2]:
+                axes.axhspan(start - 0.5, end + 0.5, color=FAINT, alpha=0.3, linewidth=0)
+            axes.plot(places, color=FAINT, linewidth=1)
+            axes.plot(places, ".", color=ROLE["weight"], markersize=6)
+            middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
+            axes.set_yticks(middles, range(1, len(ends) + 1))
+            axes.tick_params(axis="y", length=0)
+            axes.set_title(name, loc="left")
+            axes.set(ylabel="clause looked at", ylim=(-1, ends[-1] + 1))
+        panels[-1].set_xlabel("French word, in the order written")
     return closed(figure)
 
 

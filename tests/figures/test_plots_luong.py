@@ -38,6 +38,21 @@ def two_decoders() -> Figure:
     return luong.two_decoders()
 
 
+READINGS = {"one": ["a", ",", "but", "b"], "other": ["a", ",", "whereas", "b"]}
+MIXED = {"alors": {1}, "mais": {0, 2, 3}}
+LOOKED = {"circles": torch.tensor([0, 1, 6, 4, 5, 6, 4]), "once": torch.tensor([0, 2, 3, 5, 8])}
+
+
+def mixtures() -> Figure:
+    """Draw two mixtures of two readings."""
+    return luong.mixtures(READINGS, 1, MIXED)
+
+
+def walks() -> Figure:
+    """Draw the ways of two models through three clauses."""
+    return luong.walks(LOOKED, [2, 5, 8])
+
+
 def window() -> Figure:
     """Draw a window of two words to either side of 3.4."""
     return luong.window(WEIGHTS, BELL, 3.4, 2.0)
@@ -53,14 +68,14 @@ def quality_and_alignment() -> Figure:
     return luong.quality_and_alignment(MEASURED)
 
 
-FIGURES = [two_decoders, window, beside, quality_and_alignment]
+FIGURES = [two_decoders, mixtures, walks, window, beside, quality_and_alignment]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
 @sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is two_decoders)
+    assert_laws(draw, is_diagram=draw in (two_decoders, mixtures))
 
 
 # --- two decoders ---------------------------------------------------------------------------------
@@ -134,6 +149,35 @@ def test_boxes_have_the_colours_of_their_roles_with_legible_ink() -> None:
             assert contrast(box.get_color(), fill) >= 4.5, box.get_text()
         (key,) = (box for box in boxes if "h_i" in box.get_text())
         assert to_rgb(key.get_bbox_patch().get_edgecolor()) == colour("value")
+
+
+# --- what a neighbour knows, and ways through a sentence ------------------------------------------
+
+
+def test_mixtures_fill_the_boxes_of_one_reading_and_name_the_words_of_each() -> None:
+    figure = mixtures()
+    for axes, (word, second) in zip(figure.axes, MIXED.items(), strict=True):
+        boxes = [text for text in axes.texts if text.get_bbox_patch()]
+        hollow = {
+            place
+            for place, text in enumerate(boxes)
+            if to_rgb(text.get_bbox_patch().get_facecolor()) == to_rgb(PAPER)
+        }
+        assert hollow == second
+        said = [READINGS["other" if place in second else "one"][place] for place in range(4)]
+        assert [text.get_text() for text in boxes] == said
+        (above,) = (text for text in axes.texts if not text.get_bbox_patch())
+        assert (above.get_text(), above.get_position()[0]) == (word, 1)
+
+
+def test_walks_show_every_step_and_number_the_clauses() -> None:
+    figure = walks()
+    for axes, (name, places) in zip(figure.axes, LOOKED.items(), strict=True):
+        assert axes.get_title(loc="left") == name
+        for line in axes.lines:
+            assert_near(line.get_ydata(), places)
+        assert_near(axes.get_yticks(), [1, 4, 7])
+        assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2", "3"]
 
 
 # --- the others -----------------------------------------------------------------------------------
