@@ -178,15 +178,16 @@ def test_by_seed_has_a_mark_for_each_seed_at_its_height() -> None:
 
 def test_difference_lies_outside_of_what_one_head_reaches_by_1() -> None:
     (axes,) = factors().axes
-    *_, line, point = axes.lines
+    *_, line, nearest, point = axes.lines
     ((x, y),) = point.get_xydata()
     reached = [box.get_bbox() for box in axes.patches]
     assert (x, y) == (1, -1)
     assert [(box.x0 >= 0) == (box.y0 >= 0) for box in reached] == [True, True]
     assert not any(box.contains(x, y) for box in reached)
-    assert any(box.contains(*line.get_xydata()[1]) for box in reached)
-    start, end = line.get_xydata()
-    assert (end - start).tolist() == [0, 1]
+    for corner in nearest.get_xydata():
+        assert any(box.contains(*corner) for box in reached)
+        assert abs(corner - (x, y)).sum() == 1
+        assert corner.tolist() in line.get_xydata().tolist()
 
 
 def test_looks_writes_every_weight_that_rounds_to_something() -> None:
