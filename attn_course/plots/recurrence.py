@@ -5,6 +5,7 @@ Every function returns a closed figure, so that a cell which ends with the call 
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import torch
@@ -38,14 +39,16 @@ OTHERS = (
     ("p-", VIOLET),
 )
 BOX = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
+EDGE = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}  # where marks overlap
 Lines = Mapping[str, Tensor]
 
 
-# --- the way from one word to another -------------------------------------------------------------
+# --- the path from one word to another ------------------------------------------------------------
 
 
 def paths(length: int) -> Figure:
-    """Draw the way from the first of some words to the last: from state to state, and at once."""
+    """Draw the path from the first of some words to the last: from state to state, and at once."""
+    last = length - 1
     with style():
         figure, panels = plt.subplots(2, 1, figsize=(5.2, 4.6))
         for axes, kind in zip(panels, ("a recurrent network", "self-attention"), strict=True):
@@ -55,23 +58,26 @@ def paths(length: int) -> Figure:
                 turn = place + 1 if axes is panels[0] else 1
                 axes.text(place, 1.3, f"turn {turn}", ha="center", va="bottom", color=VIOLET)
                 axes.text(place, 0, f"$x_{place + 1}$", ha="center", va="center")
-                _arrow(axes, (place, 0.15), (place, 0.76), strong=axes is panels[0] and not place)
             axes.set_title(kind, loc="left")
             axes.set(xlim=(-0.5, length - 0.5), ylim=(-0.2, 1.6))
             axes.axis("off")
-        for place in range(1, length):
-            _arrow(panels[0], (place - 0.75, 1), (place - 0.25, 1), strong=True)
-            end = (length - 1.3 + 0.25 * place / length, 0.76)  # so that their heads lie apart
-            _arrow(panels[1], (place - 1, 0.15), end, strong=place == 1)
+        for place in range(length):
+            _arrow(panels[0], (place, 0.15), (place, 0.76), strong=not place)
+        for place in range(last):
+            _arrow(panels[0], (place + 0.25, 1), (place + 0.75, 1), strong=True)
+        for start, end in product(range(length), repeat=2):
+            _arrow(panels[1], (start, 0.15), (end, 0.76), strong=(start, end) == (0, last))
     return closed(figure)
 
 
 def _arrow(
     axes: Axes, start: tuple[float, float], end: tuple[float, float], *, strong: bool
 ) -> None:
-    """Draw an arrow: a step of the way, or one beside it."""
-    line = {"color": VIOLET, "linewidth": 3} if strong else {"color": FAINT, "linewidth": 1}
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="->", mutation_scale=12, **line))
+    """Draw an arrow, a step of the path, or a line beside it."""
+    look = {"color": VIOLET, "linewidth": 3, "arrowstyle": "->", "zorder": 2}
+    pale = {"color": FAINT, "linewidth": 1, "arrowstyle": "-", "zorder": 1}
+    arrow = FancyArrowPatch(start, end, mutation_scale=12, **(look if strong else pale))
+    axes.add_patch(arrow)
 
 
 # --- what grows and what shrinks ------------------------------------------------------------------
@@ -126,8 +132,7 @@ def _run_by_run(axes: Axes, at: Tensor, runs: Tensor, mark: str, colour: str, na
     for number, run in enumerate(runs):
         label = "_" if number else name
         size = 12 if mark == "*" else 8  # a star has little ink
-        edge = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}  # where marks overlap
-        look = {"color": colour, "markersize": size, "zorder": 3, **edge}
+        look = {"color": colour, "markersize": size, "zorder": 3, **EDGE}
         axes.plot(at.numpy(), run, mark, label=label, **look)
 
 
@@ -166,40 +171,34 @@ def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") 
 # --- steps to learn -------------------------------------------------------------------------------
 
 
-def steps_to_learn(sizes: Tensor, steps: Lines, most: int, xlabel: str) -> Figure:
-    """Draw the steps that each layer took, a mark for each seed, with those that failed on top.
+def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
+    """Draw the steps to learn: a panel for each distance, a row for each layer, a mark a seed.
 
     Args:
-        sizes: Sizes of the task, (num_sizes,).
-        steps: For each layer, the steps that it took, NaN if it failed, (num_seeds, num_sizes).
+        sizes: Distances that the task bridges, (4,).
+        steps: For each layer, the steps that it took, NaN if it failed, (num_seeds, 4).
         most: The number of steps after which training was stopped.
-        xlabel: Label of `sizes`.
     """
-    never = 2 * most
+    never = 4 * most
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 4.4))
-        axes.axhline(1.35 * most, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-        for number, (name, (mark, colour)) in enumerate(_looks(steps)):
-            taken = steps[name].double().nan_to_num(never)
-            middle = sizes.double() * 1.13 ** (number - (len(steps) - 1) / 2)
-            axes.plot((middle * _aside(taken)).T, taken.T, mark[0], color=colour, markersize=6)
-            axes.plot(middle, taken.median(0).values, mark, color=colour, label=name, markevery=[])
-        axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="optimiser steps to 95 %")
-        ticks = [10, 100, 1000]
-        axes.set_yticks([*ticks, never], [*(f"{tick:,}" for tick in ticks), f"not in\n{most:,}"])
-        axes.set_xticks(sizes.tolist(), [str(size) for size in sizes.tolist()])
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_minor_locator(NullLocator())
-        axes.set_ylim(8, 1.4 * never)
-        _legend(figure, [axes])
+        figure, panels = plt.subplots(2, 2, figsize=(5.2, 4.6), sharex=True, sharey=True)
+        for column, (axes, size) in enumerate(zip(panels.flat, sizes.tolist(), strict=True)):
+            axes.axvline(1.6 * most, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+            for row, (name, (mark, colour)) in enumerate(_looks(steps)):
+                taken = steps[name][:, column].double().nan_to_num(never)
+                height = row + torch.linspace(-0.28, 0.28, len(taken))
+                axes.plot(taken, height, mark[0], color=colour, markersize=5.5, **EDGE)
+            axes.set_title(f"{size} steps back", loc="left")
+            axes.grid(axis="x", color=FAINT, linewidth=0.5)
+            axes.tick_params(axis="y", length=0)
+        axes.set(xscale="log", xlim=(10, 1.6 * never), ylim=(len(steps) - 0.5, -0.5))
+        axes.set_xticks([10, 100, 1000, never], ["10", "100", "1,000", f"not in\n{most:,}"])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_yticks(range(len(steps)), [name.replace("get ", "get\n") for name in steps])
+        for left, below in zip(panels[:, 0], panels[-1], strict=True):
+            left.set_ylabel("layer")
+            below.set_xlabel("optimiser steps")
     return closed(figure)
-
-
-def _aside(taken: Tensor) -> Tensor:
-    """Factors that part the marks of seeds which took as many steps, so that none hides another."""
-    alike = taken[:, None] == taken
-    earlier = torch.ones(len(taken), len(taken)).tril(-1)[..., None]
-    return 1.045 ** ((alike * earlier).sum(1) - (alike.sum(1) - 1) / 2)
 
 
 def how_good(

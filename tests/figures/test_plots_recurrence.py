@@ -52,7 +52,7 @@ BLEU = {
 
 
 def paths() -> Figure:
-    """Draw both ways from the first of six tokens."""
+    """Draw both paths from the first of six tokens."""
     return recurrence.paths(6)
 
 
@@ -84,7 +84,7 @@ def costs() -> Figure:
 
 def steps_to_learn() -> Figure:
     """Draw the steps of five layers."""
-    return recurrence.steps_to_learn(SIZES, STEPS, 2000, "distance")
+    return recurrence.steps_to_learn(SIZES, STEPS, 2000)
 
 
 def while_learning() -> Figure:
@@ -115,24 +115,24 @@ def line(axes: Axes, name: str) -> Line2D:
     return found
 
 
-# --- the way from one word to another -------------------------------------------------------------
+# --- the path from one word to another ------------------------------------------------------------
 
 
 def strong_arrows(axes: Axes) -> list[FancyArrowPatch]:
-    """Return the arrows of the way that is shown."""
+    """Return the arrows of the path that is shown."""
     arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
     return [arrow for arrow in arrows if to_rgb(arrow.get_edgecolor()) == to_rgb(VIOLET)]
 
 
 @pytest.mark.parametrize("length", [2, 3, 6])
-def test_the_way_has_an_arrow_for_each_token_through_states_and_one_through_attention(
+def test_the_path_has_an_arrow_for_each_token_through_states_and_one_through_attention(
     length: int,
 ) -> None:
     states, attention = recurrence.paths(length).axes
     assert len(strong_arrows(states)) == length
     assert len(strong_arrows(attention)) == 1
     every = [patch for patch in attention.patches if isinstance(patch, FancyArrowPatch)]
-    assert len(every) == 2 * length - 1  # from each to its own output, and from all to the last
+    assert len(every) == length**2  # from each to each
 
 
 # --- what grows and what shrinks ------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_powers_of_ten_that_are_named_are_evenly_apart_and_few(rate: float) -> N
 
 def test_a_layer_looks_the_same_in_every_figure_and_no_two_lines_of_one_look_alike() -> None:
     looks = {}
-    for draw in (decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length):
+    for draw in (decay, samples, not_to_scale, costs, while_learning, by_length):
         for axes in draw().axes:
             named = [line for line in axes.lines if not line.get_label().startswith("_")]
             here = {
@@ -210,29 +210,28 @@ def test_a_name_stands_once_in_the_legend() -> None:
 # --- steps to learn -------------------------------------------------------------------------------
 
 
-def test_every_seed_has_a_mark_and_who_never_learned_stands_above_the_line() -> None:
-    (axes,) = steps_to_learn().axes
-    limit = axes.lines[0].get_ydata()[0]
-    marks = [line for line in axes.lines[1:] if line.get_label().startswith("_")]
-    seen = torch.tensor([list(mark.get_ydata()) for mark in marks], dtype=torch.float64)
-    assert len(seen) == sum(len(taken) for taken in STEPS.values())
-    wanted = torch.cat([taken.double() for taken in STEPS.values()])
-    for shown, number in zip(seen.flatten(), wanted.flatten(), strict=True):
-        assert (shown > limit > 2000) if number.isnan() else (shown == number < limit)
+def test_every_seed_has_a_mark_in_the_row_of_its_layer_and_failures_lie_beyond_the_line() -> None:
+    for column, axes in enumerate(steps_to_learn().axes):
+        line, *rows = axes.lines
+        limit = line.get_xdata()[0]
+        for row, (drawn, taken) in enumerate(zip(rows, STEPS.values(), strict=True)):
+            wanted = taken[:, column]
+            shown = torch.as_tensor(drawn.get_xdata())
+            assert (shown[wanted.isnan()] > limit).all()
+            assert limit > 2000
+            assert_near(shown[~wanted.isnan()], wanted[~wanted.isnan()])
+            heights = drawn.get_ydata().tolist()
+            assert len(set(heights)) == len(heights)
+            assert {round(at) for at in heights} == {row}
 
 
-def test_no_two_marks_of_layers_or_of_seeds_lie_on_each_other() -> None:
-    (axes,) = steps_to_learn().axes
-    marks = [line for line in axes.lines[1:] if line.get_label().startswith("_")]
-    places = [tuple(place) for mark in marks for place in mark.get_xydata()]
-    assert len(set(places)) == len(places)
-
-
-def test_medians_count_who_never_learned_as_slowest() -> None:
-    one = {"rnn": torch.tensor([[10.0] * 4, [NEVER] * 4, [NEVER] * 4])}
-    (axes,) = recurrence.steps_to_learn(SIZES, one, 2000, "distance").axes
-    assert set(line(axes, "rnn").get_ydata()) == {4000}
-    assert "not in\n2,000" in words_in(steps_to_learn())
+def test_panels_and_rows_of_the_race_are_named() -> None:
+    race = steps_to_learn()
+    titles = [axes.get_title(loc="left") for axes in race.axes]
+    assert titles == [f"{size} steps back" for size in SIZES.tolist()]
+    names = [label.get_text().replace("\n", " ") for label in race.axes[0].get_yticklabels()]
+    assert names == list(STEPS)
+    assert "not in\n2,000" in words_in(race)
 
 
 def test_grey_are_the_lengths_that_were_not_learned_from_and_no_others() -> None:
