@@ -76,7 +76,6 @@ def learning(
     curves: Mapping[str, Sequence[float]],
     minutes: Mapping[str, float],
     controls: Mapping[int, float],
-    short: Mapping[str, float],
     top: float = 2.0,
 ) -> Figure:
     """Draw bits a character by processor time, and what counting reaches.
@@ -85,7 +84,6 @@ def learning(
         curves: For each model, its bits at equal distances in time.
         minutes: For each model, the minutes from one number to the next.
         controls: For each number of characters before the next, the bits of who counts those.
-        short: For some of the models, the bits of a run of its own that ends after half a minute.
         top: The end of the axis.
     """
     with style():
@@ -94,9 +92,6 @@ def learning(
         for (name, bits), colour, mark in zip(curves.items(), COMPARED, marks, strict=False):
             at = minutes[name] * torch.arange(1, len(bits) + 1)
             axes.plot(at, bits, mark, color=colour, label=name, markersize=4)
-            if name in short:
-                axes.plot(0.5, short[name], mark[0], color=colour, markerfacecolor="none",
-                          markersize=8)  # fmt: skip
         end = max(minutes[name] * len(bits) for name, bits in curves.items())
         for number, height in controls.items():
             axes.axhline(height, color=INK, linewidth=1, linestyle=(0, (3, 2)))

@@ -19,7 +19,6 @@ CURVES = {
 }
 MINUTES = {"Transformer": 0.5, "GRU": 0.4}
 CONTROLS = {4: 1.74, 6: 1.58}
-SHORT = {"GRU": 1.7, "Transformer": 1.78}
 WITHOUT = {
     name: torch.tensor([2.9, 3.0, 3.1]) - part / 5
     for part, name in enumerate(("residual", "scale", "attention", "norm"))
@@ -41,7 +40,7 @@ def stream() -> Figure:
 
 def learning() -> Figure:
     """Draw how two models learn."""
-    return transformer.learning(CURVES, MINUTES, CONTROLS, SHORT)
+    return transformer.learning(CURVES, MINUTES, CONTROLS)
 
 
 def worth() -> Figure:
@@ -84,7 +83,7 @@ def test_learning_shows_the_bits_of_each_model_and_control() -> None:
         assert_near(line.get_xdata(), MINUTES[name] * torch.arange(1, len(bits) + 1))
         assert_near(line.get_ydata(), bits)
     heights = [line.get_ydata()[0] for line in axes.lines if line not in curves]
-    assert sorted(heights) == sorted([*CONTROLS.values(), *SHORT.values()])
+    assert sorted(heights) == sorted(CONTROLS.values())
     assert [text.get_text() for text in axes.texts] == [f"counting,\n{n} before" for n in CONTROLS]
 
 
