@@ -40,14 +40,14 @@ def temperatures(
     """
     rows = -(-len(weights) // 2)
     with style():
-        figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.3 * rows), squeeze=False)
+        figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.2 * rows), squeeze=False)
         for axes, (tau, row) in zip(panels.flat, weights.items(), strict=True):
             _discs(axes, key, value, row)
             axes.plot(*query, "o", color=ROLE["query"], markersize=7)
             axes.set_title(f"temperature {tau:g}", loc="left")
-            at = {"ha": "right", "va": "bottom", "transform": axes.transAxes}
-            axes.text(1, 0, f"output {float(row @ value):.1f}", fontweight="bold", **at)
-            axes.set(xlim=(-1.9, 6.1), ylim=(-2.6, 3.9), aspect="equal", xticks=[], yticks=[])
+            output = f"output {float(row @ value):.1f}"
+            axes.text(-1.9, 4, output, fontweight="bold", va="top")
+            axes.set(xlim=(-1.9, 6.1), ylim=(-2.1, 4), aspect="equal", xticks=[], yticks=[])
             axes.axis("off")
         panels[0, 0].text(query[0], query[1] + 0.35, "query", color=ROLE["query"], ha="center")
     return closed(figure)
