@@ -49,7 +49,7 @@ def temperatures(
             axes.text(-1.9, 4, output, fontweight="bold", va="top")
             axes.set(xlim=(-1.9, 6.1), ylim=(-2.1, 4), aspect="equal", xticks=[], yticks=[])
             axes.axis("off")
-        panels[0, 0].text(query[0], query[1] + 0.35, "query", color=ROLE["query"], ha="center")
+        panels[0, 0].text(query[0], query[1] + 0.35, "query", ha="center")
     return closed(figure)
 
 
