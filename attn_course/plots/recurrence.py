@@ -191,7 +191,7 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
             axes.set_title(f"{size} steps back", loc="left")
             axes.grid(axis="x", color=FAINT, linewidth=0.5)
             axes.tick_params(axis="y", length=0)
-        axes.set(xscale="log", xlim=(10, 1.6 * never), ylim=(len(steps) - 0.5, -0.5))
+        axes.set(xscale="log", xlim=(7, 1.6 * never), ylim=(len(steps) - 0.5, -0.5))
         axes.set_xticks([10, 100, 1000, never], ["10", "100", "1,000", f"not in\n{most:,}"])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_yticks(range(len(steps)), [name.replace("get ", "get\n") for name in steps])
