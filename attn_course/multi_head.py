@@ -45,7 +45,7 @@ def split_heads(
     d_model = tokens.shape[-1]
     if num_heads < 1 or d_model % num_heads:
         raise ValueError(f"{d_model=} is not divisible by {num_heads=}")
-    return tokens.unflatten(-1, (num_heads, d_model // num_heads)).transpose(-3, -2)
+    return _split(tokens, num_heads)
 
 
 @checked
@@ -53,6 +53,14 @@ def merge_heads(
     heads: Float[Tensor, "*batch num_heads length d_head"],
 ) -> Float[Tensor, "*batch length d_model"]:
     """Join the parts again: `merge_heads(split_heads(tokens, n))` is `tokens`."""
+    return _merge(heads)
+
+
+def _split(tokens: Tensor, num_heads: int) -> Tensor:
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+
+
+def _merge(heads: Tensor) -> Tensor:
     return heads.transpose(-3, -2).flatten(-2)
 
 
@@ -254,7 +262,7 @@ class MultiHeadAttention(nn.Module):
         mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
         inputs = self._inputs(heads, keys, values, mask, is_causal).for_all_heads()
         weights = self._weights(inputs)
-        return self.project_output(merge_heads(weights @ inputs.value)), weights
+        return self.project_output(_merge(weights @ inputs.value)), weights
 
     @checked(nan_propagates=True)
     def step(
@@ -273,11 +281,11 @@ class MultiHeadAttention(nn.Module):
         return self._attend(heads, *so_far, mask, is_causal=new_len > 1)
 
     def _queries(self, tokens: Tensor, key: Tensor | None, position: Tensor | None) -> Tensor:
-        heads = self.norm_query(split_heads(self.project_query(tokens), self.num_heads))
+        heads = self.norm_query(_split(self.project_query(tokens), self.num_heads))
         return self._turned(heads, (tokens if key is None else key).shape[-2], position)
 
     def _keys(self, tokens: Tensor, position: Tensor | None) -> Tensor:
-        heads = self.norm_key(split_heads(self.project_key(tokens), self.num_kv_heads))
+        heads = self.norm_key(_split(self.project_key(tokens), self.num_kv_heads))
         return self._turned(heads, heads.shape[-2], position)
 
     def _keys_and_values(
@@ -290,7 +298,7 @@ class MultiHeadAttention(nn.Module):
         key = query if key is None else key
         value = key if value is None else value
         keys = self._keys(key, position)
-        return keys, split_heads(self.project_value(value), self.num_kv_heads)
+        return keys, _split(self.project_value(value), self.num_kv_heads)
 
     def _turned(self, heads: Tensor, key_len: int, position: Tensor | None) -> Tensor:
         """The heads, turned by the last of the positions of `key_len` keys."""
@@ -311,12 +319,13 @@ class MultiHeadAttention(nn.Module):
     def _inputs(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool
     ) -> AttentionInputs:
+        looks_back = is_causal and query.shape[-2] != 1  # the last query has every key behind it
         return AttentionInputs(
             query,
             key,
             value,
             mask,
-            rule=and_rules(causal if is_causal else None, self.rule),
+            rule=and_rules(causal if looks_back else None, self.rule),
             position_bias=self.position_bias,
             scale=self.scale,
             group=self.num_heads // self.num_kv_heads,
@@ -329,7 +338,7 @@ class MultiHeadAttention(nn.Module):
         inputs = self._inputs(query, key, value, mask, is_causal)
         dropout = self.dropout if self.training else 0.0
         output = unchecked_fast_attention(inputs, self.score, dropout)
-        return self.project_output(merge_heads(output))
+        return self.project_output(_merge(output))
 
     def _weights(self, inputs: AttentionInputs) -> Tensor:
         inputs = inputs.for_all_heads()

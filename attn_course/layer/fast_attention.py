@@ -23,10 +23,8 @@ from attn_course.layer.parts import (
     softmax_beside,
 )
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
-from attn_course.shapes import check_together, checked, is_traced, is_true_of_any, refuse_nan
+from attn_course.shapes import check_together, checked, is_traced, known_nonzero, refuse_nan
 
-# With a rule and fewer queries, a call of the fused kernel costs more than the work it does.
-QUERIES_AT_ONCE = 512
 SMALLEST_BLOCK = 16
 
 
@@ -112,17 +110,12 @@ def unchecked_fast_attention(
         return _in_blocks(as_at_the_call(score), numbers_of_a_pair, inputs, dropout)
     # on a CPU the fused kernel does not support dropout, and holds the whole table
     if inputs.sinks is None and (dropout == 0 or query.is_cuda):
-        block_len = inputs.block_len or _at_most(QUERIES_AT_ONCE)
-        output = fused(inputs._replace(block_len=block_len), dropout)
+        output = fused(inputs, dropout)
         # the kernel takes a query whose scores are all NaN for one without a key
-        if not (is_true_of_any(~(output[..., :1].abs() > 0)) and dot_products_overflow(inputs)):
+        if known_nonzero(output[..., :1]) or not dot_products_overflow(inputs):
             return output
         refuse_nan("fast_attention", [("query", query), ("key", inputs.key)])
     return _in_blocks(inputs.dot_scores(), 1, inputs, dropout)
-
-
-def _at_most(block_len: int) -> int | None:
-    return None if is_traced() else block_len
 
 
 def _in_blocks(

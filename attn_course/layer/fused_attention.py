@@ -11,6 +11,9 @@ from attn_course.layer.parts import AttentionInputs
 from attn_course.scaled_dot_product import causal
 from attn_course.shapes import is_traced, is_true_of_any, reaches
 
+# With a rule and fewer queries, a call of the kernel costs more than the work it does.
+QUERIES_AT_ONCE = 512
+
 
 def dot_products_overflow(inputs: AttentionInputs) -> bool:
     """True if a dot product of a query and a key may be infinite or NaN."""
@@ -24,8 +27,8 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
     Raises:
         ValueError: Queries and keys differ in width.
     """
-    query, key, _, mask, rule, *_ = inputs
-    block_len = inputs.block_len
+    query, key, _, mask, rule, position_bias, block_len, *_ = inputs
+    query_len = query.shape[-2]
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"a dot product needs queries and keys of equal width, but d_query={query.shape[-1]} "
@@ -34,22 +37,21 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
     if 0 in query.shape[:-2]:  # no sentence at all, which the kernel may not survive
         whole = inputs.for_all_heads()
         return query @ whole.key.mT @ whole.value
-    if inputs.position_bias is None:
-        # a constant is passed, because a compiler may know the lengths only by name
-        if rule == causal and mask is None and query.shape[-2] == key.shape[-2]:
-            return _kernel(inputs, dropout, is_causal=True)
-        if rule is None and _is_short(mask, block_len):
+    if block_len is None and not is_traced():
+        block_len = QUERIES_AT_ONCE
+    if position_bias is None:
+        if rule is None and (mask is None or block_len is None or mask.shape[-2] <= block_len):
             return _kernel(inputs, dropout)
-    parts = list(blocks(query.shape[-2], block_len))
+        # a constant is passed, because a compiler may know the lengths only by name
+        if rule == causal and mask is None and query_len == key.shape[-2]:
+            return _kernel(inputs, dropout, is_causal=True)
+    inputs = inputs._replace(block_len=block_len)
+    parts = list(blocks(query_len, block_len))
     if len(parts) == 1:
         return _rows(dropout, inputs, *parts)
     # the kernel turns its part of the mask into numbers, and keeps them for the gradient
     rows = [recomputed(partial(_rows, dropout), inputs, part, random=dropout > 0) for part in parts]
     return torch.cat(rows, -2)
-
-
-def _is_short(mask: Tensor | None, block_len: int | None) -> bool:
-    return mask is None or block_len is None or mask.shape[-2] <= block_len
 
 
 def _rows(dropout: float, inputs: AttentionInputs, rows: slice) -> Tensor:
@@ -78,8 +80,11 @@ def _kernel(inputs: AttentionInputs, dropout: float, *, is_causal: bool = False)
     query, key, value, mask, scale = *inputs[:4], inputs.scale
     batch, query_len = query.shape[:-2], query.shape[-2]
     d_key, d_value, group = key.shape[-1], value.shape[-1], inputs.group
-    width = max(d_key, d_value)
-    query, key, value = (_four_axes(_widen(part, width)) for part in (query, key, value))
+    if d_key < d_value:  # zeros change no dot product
+        query, key = (functional.pad(part, (0, d_value - d_key)) for part in (query, key))
+    elif d_value < d_key:
+        value = functional.pad(value, (0, d_key - d_value))
+    query, key, value = _four_axes(query), _four_axes(key), _four_axes(value)
     mask = None if mask is None else _broadcast_to_four_axes(mask, batch)
     if group > 1 and query_len == 1 and not is_traced():
         query, mask = _as_queries(query, mask, group)
@@ -94,7 +99,7 @@ def _kernel(inputs: AttentionInputs, dropout: float, *, is_causal: bool = False)
         scale=max(1, d_key) ** -0.5 if scale is None else scale,
         enable_gqa=group > 1,
     )
-    if width > d_value:
+    if d_value < d_key:
         output = output[..., :d_value]
     if len(batch) == 2 and group == inputs.group:
         return output
@@ -107,12 +112,6 @@ def _as_queries(query: Tensor, mask: Tensor | None, group: int) -> tuple[Tensor,
     if mask is not None and mask.shape[1] > 1:
         mask = mask.reshape(mask.shape[0], -1, group, mask.shape[-1])
     return query, mask
-
-
-def _widen(tensor: Tensor, width: int) -> Tensor:
-    """Append zeros, which change no dot product."""
-    missing = width - tensor.shape[-1]
-    return functional.pad(tensor, (0, missing)) if missing else tensor
 
 
 def _four_axes(tensor: Tensor) -> Tensor:

@@ -43,11 +43,11 @@ class KeyValueCache:
             )
         self._key = self._with_room(self._key, key)
         self._value = self._with_room(self._value, value)
-        end = self.length + key.shape[-2]
-        self._key[..., self.length : end, :] = key
-        self._value[..., self.length : end, :] = value
-        self.length = end
-        return self._key[..., :end, :], self._value[..., :end, :]
+        new_len = key.shape[-2]
+        self._key.narrow(-2, self.length, new_len).copy_(key)
+        self._value.narrow(-2, self.length, new_len).copy_(value)
+        self.length += new_len
+        return self._key.narrow(-2, 0, self.length), self._value.narrow(-2, 0, self.length)
 
     def positions(
         self, new_len: int, device: torch.device | None = None

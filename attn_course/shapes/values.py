@@ -43,6 +43,11 @@ def known_finite(value: Tensor) -> bool:
     return _look(lambda: math.isfinite(value.detach().sum()))
 
 
+def known_nonzero(value: Tensor) -> bool:
+    """True if no number is 0 or NaN; False where no branch may depend on a value."""
+    return _look(lambda: float(torch.linalg.vector_norm(value.detach(), -math.inf)) > 0)
+
+
 def reaches(limit: float, one: Tensor, other: Tensor) -> bool:
     """True if the norms of two tensors, each taken as one vector, multiply to `limit` or more.
 

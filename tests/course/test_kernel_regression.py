@@ -359,6 +359,28 @@ def test_compact_kernels_agree_with_scikit_learn(
     assert_close(nadaraya_watson(query, key, value, width, log_kernel), theirs, **TIGHTLY)
 
 
+# Many features, by one product
+
+
+@pytest.mark.parametrize("d_key", [3, 8, 32])
+@pytest.mark.parametrize("place", [0, 1000])
+def test_product_is_taken_where_it_rounds_little_wherever_the_points_are(
+    d_key: int, place: int
+) -> None:
+    query, key, value = (
+        part.float() for part in sample(query_len=101, key_len=103, d_key=d_key, d_value=1)
+    )
+    query, key = query + place, key + place
+    reach = max(float((part - key.mean(0)).norm(dim=-1).max()) for part in (query, key))
+    for squared_widths, is_product in ((30, True), (250, True), (260, False)):
+        width = reach / squared_widths**0.5
+        assert (kernel_regression._middle(query, key, width) is not None) == is_product
+        if is_product:
+            exact = by_the_formula(*(p.double() for p in (query, key, value)), width, log_gaussian)
+            found = nadaraya_watson(query, key, value, width).double()
+            assert_close(found, exact, rtol=0, atol=2e-5 * value.abs().max().item())
+
+
 # Empty windows
 
 
@@ -437,7 +459,7 @@ def estimates_and_gradients(log_kernel: Callable, d_key: int, batch: tuple) -> l
 
 
 @every_kernel
-@pytest.mark.parametrize(("d_key", "batch"), [(1, ()), (2, ()), (2, (3,))])
+@pytest.mark.parametrize(("d_key", "batch"), [(1, ()), (2, ()), (2, (3,)), (5, ())])
 @pytest.mark.parametrize("length", [1, 3, 10])
 def test_blocks_change_neither_values_nor_gradients(
     log_kernel: Callable,
