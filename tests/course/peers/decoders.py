@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from attn_course.context.scores import difference_of_weights
 from attn_course.layer.scores import CappedScores
 from attn_course.long_context import rotate_halves
-from attn_course.scaled_dot_product import window
+from attn_course.multi_head import MultiHeadAttention, merge_heads
+from attn_course.scaled_dot_product import causal_mask, scaled_dot_scores, window
 from tests.course.peers.packages import (
     HEADS,
     LENGTH,
@@ -59,10 +61,53 @@ GEMMA_3 = Decoder(
 )
 QWEN_3 = Decoder("qwen3", "Qwen3", {"rms_norm_eps": EPSILON}, {"qk_norm": NORM, "bias": False})
 GPT_OSS = Decoder("gpt_oss", "GptOss", SLIDING, NEAR | {"sinks": True})
+DIFF_LLAMA = Decoder("diffllama", "DiffLlama", {"rms_norm_eps": EPSILON}, {"bias": False})
 
 
-def decoder(published: Decoder) -> list[Pair]:
-    """Compare one layer of a decoder with ours, which is given the same weights."""
+def turn_four_features(vectors: Tensor, position: Tensor) -> Tensor:
+    """Turn the first four features by their position, and leave the others."""
+    turned, still = vectors.split([4, vectors.shape[-1] - 4], -1)
+    return torch.cat([rotate_halves(turned, position, base=BASE), still], -1)
+
+
+PHI = Decoder(
+    "phi",
+    "Phi",
+    {
+        "qk_layernorm": True,
+        "head_dim": WIDTH // HEADS,  # its norms have this width, whatever it is told
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": BASE,
+            "partial_rotary_factor": 4 / (WIDTH // HEADS),
+        },
+    },
+    {"d_head": WIDTH // HEADS, "qk_norm": nn.LayerNorm, "rotary": turn_four_features},
+)
+
+
+class Both(NamedTuple):
+    """A published layer and ours with the same weights, and what both are asked.
+
+    Attributes:
+        theirs: The published layer.
+        ours: Our layer.
+        x: Tokens of two sentences, one of which has padding in front.
+        real: True at the tokens that are no padding.
+        position: Their positions.
+        other: What the published layer returns.
+    """
+
+    theirs: Any
+    ours: MultiHeadAttention
+    x: Tensor
+    real: Tensor
+    position: Tensor
+    other: Tensor
+
+
+def both(published: Decoder) -> Both:
+    """Make both layers, and ask the published one."""
     name, prefix, options, arguments = published
     module = import_module(f"transformers.models.{name}.modeling_{name}")
     config = configuration(name, prefix, options)
@@ -70,16 +115,42 @@ def decoder(published: Decoder) -> list[Pair]:
     for weight in theirs.parameters():
         nn.init.normal_(weight, std=0.2)
     theirs = theirs.double().eval()
-    parts = [theirs.q_proj, theirs.k_proj, theirs.v_proj, theirs.o_proj]
-    rotary = partial(rotate_halves, base=BASE)
-    sizes = {"num_kv_heads": config.num_key_value_heads, "d_head": D_HEAD, "rotary": rotary}
-    ours = layer_with(parts, WIDTH, HEADS, **sizes, **arguments)
+    output = theirs.dense if prefix == "Phi" else theirs.o_proj
+    parts = [theirs.q_proj, theirs.k_proj, theirs.v_proj, output]
+    sizes = {"num_kv_heads": config.num_key_value_heads, "d_head": D_HEAD}
+    sizes["rotary"] = partial(rotate_halves, base=BASE)
+    ours = layer_with(parts, WIDTH, HEADS, **sizes | arguments)
     copy_the_rest(theirs, ours, 1.0 if prefix == "Gemma3" else 0.0)
     real = torch.arange(LENGTH) >= torch.tensor([[3], [0]])
     position, x = (real.cumsum(-1) - 1).clamp(min=0), tokens()
     turns = getattr(module, f"{prefix}RotaryEmbedding")(config)(x, position, *kind(prefix))
     other = theirs(x, position_embeddings=turns, attention_mask=mask_of(config, x, real))[0]
+    return Both(theirs, ours, x, real, position, other)
+
+
+def decoder(published: Decoder) -> list[Pair]:
+    """Compare one layer of a decoder with ours, which is given the same weights."""
+    _, ours, x, real, position, other = both(published)
     found = ours(x, key_mask=real, position=position, is_causal=True)
+    return with_gradients(found[real], other[real], x)
+
+
+def difference_of_heads() -> list[Pair]:
+    """Compare DiffLlama, where one half of the heads is taken from the other, with ours."""
+    theirs, ours, x, real, position, other = both(DIFF_LLAMA)
+    keys, values = ours.keys_and_values(x, position)
+    scores = scaled_dot_scores(ours._queries(x, None, position), keys.repeat_interleave(2, 1))
+    one, two = (
+        torch.exp(each @ beside)
+        for each, beside in (
+            (theirs.lambda_q1, theirs.lambda_k1),
+            (theirs.lambda_q2, theirs.lambda_k2),
+        )
+    )
+    mask = causal_mask(LENGTH) & real[:, None, None]
+    weights = difference_of_weights(*scores.chunk(2, 1), one - two + theirs.lambda_init, mask)
+    heads = weights @ merge_heads(values)[:, None]  # both heads of values at once, twice as wide
+    found = ours.project_output(merge_heads((1 - theirs.lambda_init) * theirs.groupnorm(heads)))
     return with_gradients(found[real], other[real], x)
 
 
@@ -120,9 +191,10 @@ def mask_of(config: Any, x: Tensor, real: Tensor) -> Tensor:
 
 def copy_the_rest(theirs: nn.Module, ours: nn.Module, added: float) -> None:
     """Copy the weights of the norms, to which their code may add something, and the sinks."""
-    for own, their in (("norm_query", "q_norm"), ("norm_key", "k_norm")):
-        if hasattr(theirs, their):
-            copy(getattr(ours, own), getattr(theirs, their).weight + added)
+    for own, their in (("norm_query", "q"), ("norm_key", "k")):
+        norm = getattr(theirs, f"{their}_norm", getattr(theirs, f"{their}_layernorm", None))
+        if norm is not None:
+            copy(getattr(ours, own), norm.weight + added, getattr(norm, "bias", None))
     if ours.sinks is not None:
         with torch.no_grad():
             ours.sinks.copy_(theirs.sinks)

@@ -50,6 +50,8 @@ PEERS = [
     of_decoder("Gemma 3: a window, normalized queries and keys", decoders.GEMMA_3),
     of_decoder("Qwen 3: normalized queries and keys", decoders.QWEN_3),
     of_decoder("GPT-OSS: a window, sinks", decoders.GPT_OSS),
+    of_decoder("Phi: normalized, 4 of 6 features turned", decoders.PHI),
+    Peer("transformers", "DiffLlama: a difference of heads", decoders.difference_of_heads),
     Peer("transformers", "DeepSeek-V3: short vectors, plain", partial(deepseek_v3, "plain")),
     Peer("transformers", "DeepSeek-V3: short vectors, absorbed", partial(deepseek_v3, "absorbed")),
     Peer("transformers", "GPT-J: vectors turned by position", rotary.gptj),
