@@ -344,14 +344,14 @@ class MultiHeadAttention(nn.Module):
         inputs = inputs.for_all_heads()
         mask = inputs.allowed(slice(None), slice(None))
         scores = self._scores(inputs)
-        may_overwrite = self.score is scaled_dot_scores and not torch.is_grad_enabled()
-        if may_overwrite and self.sinks is None:
-            allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
-            if known_finite(allowed[..., :1]):  # so that every query has a key
-                weights = torch.softmax(allowed, -1, out=allowed)
-                if known_finite(weights[..., :1]):
-                    return weights
-                scores = self._scores(inputs)
+        is_plain = self.score is scaled_dot_scores and self.sinks is None
+        if is_plain and not torch.is_grad_enabled() and known_finite(scores[..., :1, :1]):
+            # no compiler and no transform, where a look is False, would let itself be overwritten
+            allowed = scores if mask is None else scores.masked_fill_(~mask, -torch.inf)
+            weights = torch.softmax(allowed, -1, out=allowed)
+            if known_finite(weights[..., :1]):  # so every query has a key
+                return weights
+            scores = self._scores(inputs)
         return softmax_beside(self.sinks, scores, mask)
 
     def _scores(self, inputs: AttentionInputs) -> Tensor:

@@ -1,5 +1,7 @@
 """Scaled dot-product attention with PyTorch's fused kernel, which has blocks of its own."""
 
+import math
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -11,8 +13,11 @@ from attn_course.layer.parts import AttentionInputs
 from attn_course.scaled_dot_product import causal
 from attn_course.shapes import is_traced, is_true_of_any, reaches
 
-# With a rule and fewer queries, a call of the kernel costs more than the work it does.
-QUERIES_AT_ONCE = 512
+# With a rule and fewer queries, a call of the kernel costs more than the work that it spares, and
+# with more the rule spares less.
+QUERIES_AT_ONCE, QUERIES_ON_A_GPU = 192, 512
+# Of a mask with at most so many numbers, the kernel's copy is kept for the gradient: 128 MB.
+KEPT_NUMBERS = 2**25
 
 
 def dot_products_overflow(inputs: AttentionInputs) -> bool:
@@ -38,20 +43,33 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
         whole = inputs.for_all_heads()
         return query @ whole.key.mT @ whole.value
     if block_len is None and not is_traced():
-        block_len = QUERIES_AT_ONCE
+        block_len = QUERIES_ON_A_GPU if query.is_cuda else QUERIES_AT_ONCE
     if position_bias is None:
         if rule is None and (mask is None or block_len is None or mask.shape[-2] <= block_len):
             return _kernel(inputs, dropout)
         # a constant is passed, because a compiler may know the lengths only by name
         if rule == causal and mask is None and query_len == key.shape[-2]:
             return _kernel(inputs, dropout, is_causal=True)
-    inputs = inputs._replace(block_len=block_len)
     parts = list(blocks(query_len, block_len))
-    if len(parts) == 1:
-        return _rows(dropout, inputs, *parts)
+    way: Callable[..., Tensor] = partial(_rows, dropout)
     # the kernel turns its part of the mask into numbers, and keeps them for the gradient
-    rows = [recomputed(partial(_rows, dropout), inputs, part, random=dropout > 0) for part in parts]
-    return torch.cat(rows, -2)
+    if len(parts) > 1 and not _is_small(inputs, parts[-1]):
+        way = partial(recomputed, way, random=dropout > 0)
+    inputs = inputs._replace(block_len=block_len)
+    rows = [way(inputs, part) for part in parts]
+    return torch.cat(rows, -2) if len(rows) > 1 else rows[0]
+
+
+def _is_small(inputs: AttentionInputs, last: slice) -> bool:
+    """True if the parts of the mask that blocks of queries need have few numbers in all.
+
+    A given length of blocks says that memory matters.
+    """
+    if is_traced() or inputs.block_len is not None or inputs.position_bias is not None:
+        return False
+    reach = inputs.reach_of_rule(last)
+    masks = 1 if inputs.mask is None else math.prod(inputs.mask.shape[:-2])
+    return masks * inputs.query.shape[-2] * (reach.stop - reach.start) <= KEPT_NUMBERS
 
 
 def _rows(dropout: float, inputs: AttentionInputs, rows: slice) -> Tensor:
