@@ -67,16 +67,13 @@ def recomputed(function: Callable[..., R], *arguments: object, random: bool = Fa
         hidden = _tensors(function, *(each for each in arguments if not isinstance(each, Tensor)))
         if not any(tensor.requires_grad for tensor in (*given, *hidden)):
             return function(*arguments)
-        arguments = tuple(map(_as_autograd_keeps_it, arguments))
+        # autograd keeps no tensor from inference mode, such as a block of a mask
+        arguments = tuple(
+            each.clone() if isinstance(each, Tensor) and each.is_inference() else each
+            for each in arguments
+        )
         function = _unless_changed(function, hidden)
     return checkpoint(function, *arguments, use_reentrant=False, preserve_rng_state=random)
-
-
-def _as_autograd_keeps_it(argument: object) -> object:
-    """A copy of a tensor from inference mode, such as a block of a mask; else the thing itself."""
-    if isinstance(argument, Tensor) and argument.is_inference():
-        return argument.clone()
-    return argument
 
 
 def _unless_changed(function: Callable[..., R], tensors: list[Tensor]) -> Callable[..., R]:

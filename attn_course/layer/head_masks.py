@@ -1,21 +1,15 @@
 """Masks for layers that take tokens, where a mask of two axes may be taken for another."""
 
-from typing import overload
+from typing import TypeVar
 
 from torch import Tensor
 
 from attn_course.scaled_dot_product import combine
 
-
-@overload
-def unambiguous(mask: Tensor, queries: Tensor) -> Tensor: ...
+Mask = TypeVar("Mask", bound=Tensor | None)
 
 
-@overload
-def unambiguous(mask: None, queries: Tensor) -> None: ...
-
-
-def unambiguous(mask: Tensor | None, queries: Tensor) -> Tensor | None:
+def unambiguous(mask: Mask, queries: Tensor) -> Mask:
     """The mask, which is for pairs of a query and a key, if it cannot be one for padding.
 
     Args:
@@ -56,13 +50,10 @@ def mask_for_heads(
     if mask is not None:
         mask = unambiguous(mask, heads[..., 0, :, :])
         mask = mask.unsqueeze(-3) if 2 < mask.ndim < heads.ndim else mask
-        _require_fit(mask, (*heads.shape[:-1], key_len))
+        wanted = (*heads.shape[:-1], key_len)
+        lengths = zip(mask.shape[::-1], wanted[::-1], strict=False)
+        if mask.ndim > len(wanted) or any(one not in (1, other) for one, other in lengths):
+            raise ValueError(
+                f"mask has shape {tuple(mask.shape)}, which does not fit scores of shape {wanted}"
+            )
     return mask if key_mask is None else combine(mask, key_mask[..., None, None, :])
-
-
-def _require_fit(mask: Tensor, wanted: tuple[int, ...]) -> None:
-    lengths = zip(mask.shape[::-1], wanted[::-1], strict=False)
-    if mask.ndim > len(wanted) or any(one not in (1, other) for one, other in lengths):
-        raise ValueError(
-            f"mask has shape {tuple(mask.shape)}, which does not fit scores of shape {wanted}"
-        )

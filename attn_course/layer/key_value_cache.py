@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
+from torch.nn import functional
 
 from attn_course.shapes import checked
 
@@ -66,13 +67,8 @@ class KeyValueCache:
         """
         if self.key_mask is None:
             return None
-        length = self.length if length is None else length
-        behind = length - self.key_mask.shape[-1]
-        if behind <= 0:
-            return self.key_mask[..., :length]
-        return torch.cat(
-            [self.key_mask, self.key_mask.new_ones(*self.key_mask.shape[:-1], behind)], -1
-        )
+        behind = (self.length if length is None else length) - self.key_mask.shape[-1]
+        return functional.pad(self.key_mask, (0, behind), value=True)
 
     @checked
     def reorder(self, rows: Int[Tensor, " new_batch"]) -> None:
@@ -95,7 +91,7 @@ class KeyValueCache:
         """The memory if the new tokens fit, else a longer one with the same beginning."""
         if kept is None:
             kept = new[..., :0, :]
-        if (kept.shape[:-2], kept.shape[-1]) != (new.shape[:-2], new.shape[-1]):
+        if kept.shape[:-2] != new.shape[:-2] or kept.shape[-1] != new.shape[-1]:
             raise ValueError(
                 f"the cache holds {tuple(kept.shape[:-2])} sequences by heads, {kept.shape[-1]} "
                 f"wide, but the new tokens have {tuple(new.shape[:-2])}, {new.shape[-1]} wide"
@@ -110,5 +106,5 @@ class KeyValueCache:
             return kept
         room = needed + max(LEAST_ROOM, needed // 2)
         longer = kept.new_empty(*kept.shape[:-2], room, kept.shape[-1])
-        longer[..., : self.length, :] = kept[..., : self.length, :]
+        longer.narrow(-2, 0, self.length).copy_(kept.narrow(-2, 0, self.length))
         return longer

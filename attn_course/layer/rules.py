@@ -1,5 +1,6 @@
 """Rules of which keys a query may attend to, put together."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -18,16 +19,12 @@ def and_rules(*rules: Rule | None) -> Rule | None:
     given = [rule for rule in rules if rule is not None]
     bands = [rule for rule in given if isinstance(rule, Band)]
     if len(bands) > 1:
-        before, after = (_least(*sides) for sides in zip(*map(_sides, bands), strict=True))
+        before, after = _least(band.before for band in bands), _least(band.after for band in bands)
         given = [Band(before, after), *(rule for rule in given if not isinstance(rule, Band))]
     return AllOf(tuple(given)) if len(given) > 1 else given[0] if given else None
 
 
-def _sides(band: Band) -> tuple[int | None, int | None]:
-    return band.before, band.after
-
-
-def _least(*numbers: int | None) -> int | None:
+def _least(numbers: Iterable[int | None]) -> int | None:
     return min((number for number in numbers if number is not None), default=None)
 
 
