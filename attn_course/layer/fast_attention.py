@@ -67,8 +67,9 @@ def fast_attention(
         dropout: Share of the weights that are set to 0, drawn anew at each call. On a CPU it is
             rounded to a multiple of 1/65536.
         block_len: The most queries, and the most keys, in one block. If None, a block is as large
-            as one number per pair and feature allows within about 36 MB, on a GPU 256 MB; within
-            `torch.compile` there is then one block, so that one compilation serves all lengths.
+            as one number per pair and feature allows within about 36 MB, on a GPU 256 MB, and small
+            tables are kept for the gradient; within `torch.compile` there is then one block, so
+            that one compilation serves all lengths.
 
     Raises:
         TypeError: The arguments differ in dtype, or the mask is not boolean.

@@ -13,9 +13,9 @@ from attn_course.layer.parts import AttentionInputs
 from attn_course.scaled_dot_product import causal
 from attn_course.shapes import is_traced, is_true_of_any, reaches
 
-# With a rule and fewer queries, a call of the kernel costs more than the work that it spares, and
-# with more the rule spares less.
-QUERIES_AT_ONCE, QUERIES_ON_A_GPU = 192, 512
+# With fewer queries, a call of the kernel costs more than the work that blocks spare. A rule spares
+# more, but a GPU wants long calls.
+QUERIES_AT_ONCE, QUERIES_WITH_A_RULE = 512, 192
 # Of a mask with at most so many numbers, the kernel's copy is kept for the gradient: 128 MB.
 KEPT_NUMBERS = 2**25
 
@@ -43,7 +43,8 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
         whole = inputs.for_all_heads()
         return query @ whole.key.mT @ whole.value
     if block_len is None and not is_traced():
-        block_len = QUERIES_ON_A_GPU if query.is_cuda else QUERIES_AT_ONCE
+        long = query.is_cuda or rule is None
+        block_len = QUERIES_AT_ONCE if long else QUERIES_WITH_A_RULE
     if position_bias is None:
         if rule is None and (mask is None or block_len is None or mask.shape[-2] <= block_len):
             return _kernel(inputs, dropout)

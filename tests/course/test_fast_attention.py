@@ -29,6 +29,7 @@ from torch.utils._pytree import tree_leaves
 from attn_course.bahdanau import AdditiveScore, additive_scores
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.layer import dropout as attention_dropout
+from attn_course.layer import fused_attention
 from attn_course.layer.blocks import NUMBERS_IN_A_BLOCK, NUMBERS_IN_A_SMALL_BLOCK
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.luong import general_scores
@@ -419,6 +420,23 @@ def test_what_is_kept_for_the_gradient_does_not_grow_with_the_table(options: dic
         fast_attention(*given_, **options, block_len=BLOCK)
     new = [size for place, size in kept.items() if place not in outside]
     assert sum(new) <= 4 * 2 * LONG * (D_HEAD + 1)  # the output, and a number for each query
+
+
+@pytest.mark.parametrize(("most", "times"), [(fused_attention.KEPT_NUMBERS, 1), (0, 2)])
+def test_kernel_is_asked_again_for_the_gradient_only_if_the_mask_is_large(
+    most: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel, asked = F.scaled_dot_product_attention, []
+
+    def spy(*roles_: Tensor, **options: object) -> Tensor:
+        asked.append(roles_[0].shape[-2])
+        return kernel(*roles_, **options)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", spy)
+    monkeypatch.setattr(fused_attention, "KEPT_NUMBERS", most)
+    given_ = [part.requires_grad_() for part in long_roles()]
+    gradients(fast_attention(*given_, rule=window(7)), given_)
+    assert sorted(asked) == sorted([192, LONG - 192] * times)
 
 
 @pytest.mark.parametrize("query_len", [1, 7, 8, 9, 29])
