@@ -1,4 +1,4 @@
-"""Part D of problem set 03: beam search, over a model that is a table of log-probabilities.
+"""Part E of problem set 03: beam search, over a model that is a table of log-probabilities.
 
 Every word of a table is as good as any other, so the draws are picked: in each of them the usual
 mistakes lead to another sentence.

@@ -1,4 +1,4 @@
-"""Part E of problem set 03: which share of the sentences of each length was copied exactly."""
+"""Part F of problem set 03: which share of the sentences of each length was copied exactly."""
 
 import math
 from collections.abc import Callable

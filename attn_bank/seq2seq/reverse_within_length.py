@@ -1,4 +1,4 @@
-"""Part C of problem set 03: reversing sentences while their padding stays behind them."""
+"""Part D of problem set 03: reversing sentences while their padding stays behind them."""
 
 from collections.abc import Callable
 
