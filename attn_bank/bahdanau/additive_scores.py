@@ -1,4 +1,4 @@
-"""Part B of problem set 04: the additive score of all queries and keys at once."""
+"""Part A of problem set 04: the additive score of all queries and keys at once."""
 
 from collections.abc import Callable
 

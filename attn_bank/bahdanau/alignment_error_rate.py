@@ -1,4 +1,4 @@
-"""Part D of problem set 04: the alignment error rate of weights, against links that people drew."""
+"""Part C of problem set 04: the alignment error rate of weights, against links that people drew."""
 
 from collections.abc import Callable
 

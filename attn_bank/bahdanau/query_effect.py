@@ -1,4 +1,4 @@
-"""Part C of problem set 04: how much the weights of a sentence depend on who asks."""
+"""Part B of problem set 04: how much the weights of a sentence depend on who asks."""
 
 from collections.abc import Callable
 
@@ -274,7 +274,7 @@ def forgets_the_padding(scores, source_len):
 @mistake(points=3)
 def masks_the_padding_afterwards(scores, source_len):
     """you mask the padding after the softmax, when it has taken weight from the tokens already, and
-    from each query another share; your `attention_weights` of part A masks before"""
+    from each query another share; mask before it, as `masked_softmax` does"""
     weights = torch.softmax(scores, -1).masked_fill(_padding(scores, source_len), 0)
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
@@ -342,12 +342,13 @@ EXERCISE = Exercise(
     title="an instrument that tells whether the query is heard",
     minutes=15,
     axes={"batch": 17, "query_len": 43, "key_len": 97},
+    may_use=("attn_course.retrieval.masked_softmax",),
     contract=Contract(
         like=2,
         batch=("scores", "source_len"),
         exempts={
             "cuts off": "what it returns is read, and nothing is learned through it",
-            "fills with": "`attention_weights` of part A does the masking, and is asked there how",
+            "fills with": "`masked_softmax` does the masking; how is asked in set 01",
         },
     ),
     checks=(

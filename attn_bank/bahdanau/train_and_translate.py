@@ -1,4 +1,4 @@
-"""Part E of problem set 04: a translator that is trained, judged by sentences it has not seen."""
+"""Part D of problem set 04: a translator that is trained, judged by sentences it has not seen."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial

@@ -48,17 +48,6 @@ def _padding(scores, source_len):
     return torch.arange(scores.shape[-1]) >= source_len[:, None, None]
 
 
-def normalises_what_is_left(scores, source_len):
-    """Its rows do sum to 1."""
-    weights = torch.softmax(scores, -1) * ~_padding(scores, source_len)
-    return weights / weights.sum(-1, keepdim=True)
-
-
-def takes_powers_by_hand(scores, source_len):
-    powers = torch.exp(scores) * ~_padding(scores, source_len)
-    return powers / powers.sum(-1, keepdim=True)
-
-
 def takes_powers_of_masked_scores(scores, features, mask):
     """It masks before the softmax, whose powers overflow."""
     powers = scores.masked_fill(~mask, -math.inf).exp()
@@ -214,16 +203,6 @@ FALSE = {
         "08_self_attention/is_permutation_equivariant",
         "tries_once",
         "draw lengths",
-    ),
-    normalises_what_is_left: (
-        "04_bahdanau/attention_weights",
-        "shares_out_nothing",
-        "no longer sum to 1",
-    ),
-    takes_powers_by_hand: (
-        "04_bahdanau/attention_weights",
-        "takes_powers_as_they_are",
-        "no longer sum to 1",
     ),
     takes_powers_of_masked_scores: (
         "06_captioning/grid_context",

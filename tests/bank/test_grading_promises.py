@@ -166,14 +166,6 @@ def lookup_by_the_blend(scores, value, mask, default):
     return torch.where((blend == 0).all(-1, keepdim=True), default, blend)
 
 
-def concat_of_expanded(query, key, weight, score_weight):
-    left, right = weight.split([query.shape[-1], key.shape[-1]], -1)
-    pairs = [*query.shape[:-1], key.shape[-2]]
-    queries = query.unsqueeze(-2).expand(*pairs, -1) @ left.mT
-    keys = key.unsqueeze(-3).expand(*pairs, -1) @ right.mT
-    return torch.tanh(queries + keys) @ score_weight
-
-
 def additive_of_expanded(query, key, w_query, w_key, score_weight):
     pairs = [*query.shape[:-1], key.shape[-2]]
     queries = query.unsqueeze(-2).expand(*pairs, -1) @ w_query.mT
@@ -233,7 +225,6 @@ def softmax_within_a_thousand(scores):
         ("02_kernel_regression/epanechnikov_weights", clamped_kernel, 2, "and should be 0"),
         ("02_kernel_regression/gaussian_regression", regression_by_cdist, 2, "should be"),
         ("04_bahdanau/additive_scores", additive_of_expanded, 2, ""),
-        ("05_luong/concat_scores", concat_of_expanded, 1, ""),
         ("07_scaled_dot_product/attention_in_blocks", blocks_in_two_passes, 2, "its matrix produc"),
         ("08_self_attention/is_permutation_equivariant", trials_of_its_own, 1, "`trials` are hard"),
         ("09_multi_head/layer_size", size_in_floats, 1, "expected a whole number"),

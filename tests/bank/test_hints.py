@@ -269,10 +269,10 @@ def weights_transposed(tokens, w_query, w_key, w_value):
     return torch.softmax(scores, -1).mT @ (tokens @ w_value)
 
 
-def adds_what_the_batch_has_in_common(scores, source_len):
-    padding = torch.arange(scores.shape[-1]) >= source_len[:, None, None]
-    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
-    return weights + 0.1 * weights.square().sum(0)
+def adds_what_the_batch_has_in_common(query, key, w_query, w_key, score_weight):
+    hidden = (query @ w_query.mT).unsqueeze(2) + (key @ w_key.mT).unsqueeze(1)
+    scores = torch.tanh(hidden) @ score_weight
+    return scores + 0.1 * scores.square().sum(0)
 
 
 def returns_within_the_loop(query, truth, key, value, temperatures):
@@ -298,7 +298,7 @@ EFFECTS = {
         "your weights are transposed where they meet the values",
     ),
     adds_what_the_batch_has_in_common: (
-        "04_bahdanau/attention_weights",
+        "04_bahdanau/additive_scores",
         "the first of a batch changes if it comes alone: something runs over the axis in front",
     ),
     returns_within_the_loop: (

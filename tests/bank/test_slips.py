@@ -22,9 +22,8 @@ def scores_of_transposed_weight(query, key, weight):
     return query @ (weight.mT if square else weight) @ key.mT
 
 
-def scores_through_sigmoid(query, key, weight, score_weight):
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
-    hidden = (query @ for_query.mT).unsqueeze(-2) + (key @ for_key.mT).unsqueeze(-3)
+def scores_through_sigmoid(query, key, w_query, w_key, score_weight):
+    hidden = (query @ w_query.mT).unsqueeze(-2) + (key @ w_key.mT).unsqueeze(-3)
     return torch.sigmoid(hidden) @ score_weight
 
 
@@ -50,29 +49,29 @@ def test_mask_that_makes_zeros_before_the_softmax_and_behind_is_said():
     ("part", "answer", "said"),
     [
         (
-            "general_scores",
+            "05_luong/general_scores",
             scores_of_softmax_over_queries,
             "your output is the right one after a softmax over the last axis but one: ",
         ),
         (
-            "general_scores",
+            "05_luong/general_scores",
             scores_of_means,
             "your output is the right one divided by the length of the last axis of `key`: ",
         ),
         (
-            "general_scores",
+            "05_luong/general_scores",
             scores_of_transposed_weight,
             "your numbers are what a right answer gives with `weight` transposed where it",
         ),
         (
-            "concat_scores",
+            "04_bahdanau/additive_scores",
             scores_through_sigmoid,
             "your numbers are what a right answer gives with `sigmoid` in the place of `tanh`",
         ),
     ],
 )
 def test_slip_that_the_bank_does_not_know_is_said(part, answer, said, secret):
-    score = grade(find_exercise(f"05_luong/{part}"), LocalSubmission(answer), secret)
+    score = grade(find_exercise(part), LocalSubmission(answer), secret)
     assert score.hint.startswith(said)
     assert f"`{score.mistake}`" in score.report_to
 

@@ -1,4 +1,4 @@
-"""Right answers to part C: each earns every point."""
+"""Right answers to part B: each earns every point."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to part E: each earns every point."""
+"""Right answers to part D: each earns every point."""
 
 from typing import NamedTuple
 
