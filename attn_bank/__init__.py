@@ -5,7 +5,18 @@
 
 from hintgrader.bank.bank import Bank
 
-BANK = Bank(__name__, student_packages=("attn_course",), wrappers=("attn_course.shapes",))
+RETIRED = {
+    "04_bahdanau/attention_weights": "weights that leave padding out are asked in problem set 01,"
+    " part C; all other parts count as before",
+    "05_luong/concat_scores": "the additive score is asked in problem set 04, part A; all other"
+    " parts count as before",
+}
+BANK = Bank(
+    __name__,
+    student_packages=("attn_course",),
+    wrappers=("attn_course.shapes",),
+    retired=RETIRED,
+)
 check = BANK.check
 find_exercise, exercise_names = BANK.find, BANK.names
 

@@ -67,6 +67,19 @@ def test_new_exercise_is_laid_out_and_what_it_lacks_is_said(course: Path) -> Non
     assert said[0].endswith("methods_bank/edit_distance/count.py is there already.")
 
 
+def test_part_that_was_retired_is_named_with_what_became_of_it(course: Path) -> None:
+    bank = course / "methods_bank" / "__init__.py"
+    text = bank.read_text(encoding="utf-8")
+    retired = 'retired={"01_least_squares/old": "it is no more"}, student_packages='
+    bank.write_text(text.replace("student_packages=", retired), encoding="utf-8")
+    path = course / "solutions" / "01_least_squares" / "01_least_squares.ipynb"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("01_least_squares/fit", "01_least_squares/old"), encoding="utf-8")
+    code, said = hintgrader(course, "check-course")
+    assert code == 1
+    assert "'01_least_squares/old' has left the course: it is no more." in said[0]
+
+
 def test_cells_and_tables_that_do_not_fit_the_exercises_are_named(course: Path) -> None:
     for number, (assignment, old, new) in enumerate(
         [

@@ -98,6 +98,12 @@ def test_unknown_exercise_is_named_with_those_there_are():
         check("01_retrieval/sofmax", by_hand)
 
 
+def test_part_of_an_earlier_edition_is_said_to_have_left_and_ends_no_run():
+    score = check("05_luong/concat_scores", by_hand, hidden=True)
+    assert (float(score), score.of) == (0, 0)
+    assert "has left the problem set: the additive score is asked in problem set 04" in str(score)
+
+
 def right_for_five_keys_only(scores):
     return by_hand(scores) if scores.shape[-1] == 5 else torch.zeros_like(scores)
 

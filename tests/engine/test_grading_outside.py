@@ -422,6 +422,16 @@ def test_a_cell_that_does_not_come_back_costs_its_part_alone(process, hurry, end
     assert float(graded.parts["spared"].points) == 4
 
 
+def test_a_part_that_has_left_the_course_costs_nothing_else(process):
+    old = Cell('score = check("05_luong/concat_scores")\nprint(score)')
+    reads_on = Cell("assert score == score.of")
+    cells = [BEGIN, old, reads_on, Cell(HONEST), SPARED]
+    graded = grade_notebook(cells, BANK, process, None)
+    assert "has left the problem set" in all_shown(graded)
+    assert not [shown["error"] for shown in graded.shown if shown["error"]]
+    assert float(graded.parts["spared"].points) == 4
+
+
 def test_what_may_lack_a_cell_that_only_waited_is_no_wrong_answer(process, hurry):
     helper, right = (
         "import time\ntime.sleep(99)\nexp = torch.exp",

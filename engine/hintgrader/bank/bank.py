@@ -1,6 +1,6 @@
 """A bank of exercises: a package with a folder for each problem set, a module for each part."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -12,7 +12,7 @@ from hintgrader.bank.version import version_of
 from hintgrader.exercise.contract import keep_contract
 from hintgrader.exercise.definition import Exercise
 from hintgrader.worker.plain import Plain
-from hintgrader.worker.points import Points
+from hintgrader.worker.points import Points, Row
 from hintgrader.worker.student_packages import StudentPackages
 
 
@@ -31,6 +31,8 @@ class Bank:
             check shapes: what they call counts as called by their caller.
         reports: Where a student may tell that a hint is wrong, a mail or a web address; empty for
             the instructor.
+        retired: Names of parts that only notebooks of earlier editions have, each with a sentence
+            on what became of it.
     """
 
     def __init__(
@@ -39,9 +41,11 @@ class Bank:
         student_packages: tuple[str, ...],
         wrappers: tuple[str, ...] = (),
         reports: str = "",
+        retired: Mapping[str, str] | None = None,
     ) -> None:
         self.package, self.student_packages, self.wrappers = package, student_packages, wrappers
         self.reports = reports
+        self.retired = dict(retired or {})
 
     def check(
         self, name: str, answer: Callable[..., Plain] | None = None, *, hidden: bool = False
@@ -57,12 +61,19 @@ class Bank:
 
         Returns:
             The points, with a table of the checks. A missing, unfinished or crashing answer earns
-            points too, none, and is no error.
+            points too, none, and is no error. A retired part has none to
+            earn, and a sentence says so.
 
         Raises:
             ValueError: There is no exercise of this name.
         """
+        if name in self.retired:
+            return self.farewell(name)
         return check_answer(self.find(name), answer, hidden_secret() if hidden else None)
+
+    def farewell(self, name: str) -> Points:
+        """The table of a retired part: a sentence, and nothing to earn."""
+        return Points((Row(f"this part has left the problem set: {self.retired[name]}", 0.0),))
 
     def find(self, name: str) -> Exercise:
         """The exercise called `NN_slug/part`, such as `01_retrieval/softmax`; the same each time.

@@ -143,6 +143,11 @@ def _problem(cell: NotebookNode, bank: Bank) -> str | None:
     name = to_run(cell).exercise
     if name is None:
         return NO_EXERCISE
+    if name in bank.retired:
+        left = f"{name!r} has left the course: {bank.retired[name]}"
+        return (
+            f"{left}. Take its cells out, or grade this edition with the version that released it"
+        )
     if name not in bank.names():
         return f"there is no exercise {name!r}; lay it out: hintgrader new {name}"
     try:

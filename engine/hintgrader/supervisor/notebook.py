@@ -1,7 +1,7 @@
 """Grading a notebook: its cells run in a confined process, its functions are called from here."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 
 from hintgrader.bank.bank import Bank
@@ -108,6 +108,7 @@ class _Run:
     def _run_cells(self, channel: Channel, graded: Graded, begun: list[PendingPart]) -> None:
         for index, cell in enumerate(self.cells):
             self.deadline.mark()
+            self._publish_farewells(channel, cell.source)
             if cell.grade_id and cell.exercise:
                 exercise = self.bank.find(cell.exercise)
                 part = self._begin(channel, index, exercise, graded, begun)
@@ -185,6 +186,14 @@ class _Run:
             channel.ask(message | {"hint": part.public.hint}, SNAPSHOT_SECONDS)
         except Termination as ended:
             self.retries.exclude_latest(index, ended)
+
+    def _publish_farewells(self, channel: Channel, source: str) -> None:
+        """Tell the notebook's own `check` what became of the retired parts that a cell names."""
+        for name in filter(source.__contains__, self.bank.retired):
+            rows = [(row.label, 0.0, None, 0.0) for row in self.bank.farewell(name).rows]
+            message = {"kind": "points", "exercise": name, "rows": rows, "hint": None}
+            with suppress(Termination):  # that the process has ended, the cell itself finds
+                channel.ask(message, SNAPSHOT_SECONDS)
 
     def _finish(self, begun: PendingPart) -> None:
         """Try the hidden inputs; now nothing that they say can be shown any more."""
