@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import torch
-from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, mistaking, then
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, mistaking
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_uniform
@@ -318,21 +318,41 @@ def replaces_the_first_alone(target, source, weights, dictionary):
     return torch.where(first, reference(target, source, weights, dictionary), target)
 
 
-@mistake
+def _look_the_result_up(target: Tensor, source: Tensor, **inputs: Tensor) -> Tensor:
+    """Likewise, once each."""
+    words = _replace(target, _copied(source, inputs["weights"]))
+    return _lookup(words, inputs["dictionary"])
+
+
+@mistake(also=(_look_the_result_up,))
 def looks_known_words_up_too(target, source, weights, dictionary):
     """you look words of the target up in the dictionary; it has words of the source, and only what
     is copied is looked up"""
     return _lookup(reference(target, source, weights, dictionary), dictionary)
 
 
+def _forbid_words(source: Tensor, weights: Tensor) -> Tensor:
+    return weights.masked_fill(_is_word(source).unsqueeze(1), -1).argmax(-1)
+
+
+@mistake(computes=_by_place(_forbid_words))
+def looks_at_ends_and_padding_alone():
+    """you pass over the words and take `EOS` or `PAD`; your mask has to be turned round"""
+
+
+def _mean_weights(source: Tensor, weights: Tensor) -> Tensor:
+    return _place(source, weights.mean(0, keepdim=True).expand_as(weights))
+
+
+@mistake(computes=_by_place(_mean_weights))
+def takes_the_weights_of_the_batch():
+    """all sentences of your batch look at the same place in the same step, as after a mean over the
+    batch; each has weights of its own"""
+
+
 @mistake(computes=mistaking(reference, source="target"))
 def copies_from_the_target():
     """you copy words of the target; the unknown word is in the source"""
-
-
-@mistake(computes=then(reference, lambda words: words.masked_fill(words == EOS, PAD)))
-def drops_the_ends():
-    """the `EOS` of your sentences are missing; what is known stays, and so does the end"""
 
 
 EXERCISE = Exercise(

@@ -347,17 +347,48 @@ def reads_out_the_old_state(**inputs):
     return _translate(inputs, known=lambda step: _known(step._replace(state=step.before)))
 
 
-@mistake
-def gives_all_the_vector_of_the_first(**inputs):
-    """every sentence of a batch is told the `c` of the first one; each has its own row"""
+def _tell_all_the_mean(**inputs: Tensor) -> Tensor:
+    return _translate(inputs, see=lambda context: context.mean(0, keepdim=True).expand_as(context))
+
+
+@mistake(also=(_tell_all_the_mean,))
+def tells_all_the_same_vector(**inputs):
+    """all sentences of a batch are told one and the same `c`, that of the first or the mean; each
+    has its own row"""
     return _translate(inputs, see=lambda context: context[:1].expand_as(context))
 
 
 @mistake
-def gives_all_the_mean_vector(**inputs):
-    """every sentence of a batch is told one and the same `c`, the mean of all; each has its own
-    row"""
-    return _translate(inputs, see=lambda context: context.mean(0, keepdim=True).expand_as(context))
+def tells_the_state_for_the_vector(**inputs):
+    """from the second step on the state stands where `c` should; `c` is the same at every step"""
+    state = []
+
+    def keep(step):
+        state[:] = [step.state]
+        return step.state
+
+    return _translate(inputs, keep=keep, hear=lambda number, c: state[0] if number else c)
+
+
+@mistake
+def tells_the_word_before_the_last(**inputs):
+    """each step is told a word too old, the one that was said before the last; tell it the last"""
+    told = []
+
+    def feed(number, word):
+        told.append(word)
+        return told[max(0, number - 1)]
+
+    return _translate(inputs, feed=feed)
+
+
+@mistake
+def says_as_many_words_as_the_source(**inputs):
+    """your sentences are no longer than the row of the source; a translation may have up to
+    `max_len` words"""
+    words = reference(**inputs)
+    place = torch.arange(words.shape[1], device=words.device)
+    return words.masked_fill(place >= inputs["source"].shape[1], PAD)
 
 
 @mistake
@@ -367,7 +398,19 @@ def looks_words_up_in_the_source_language(**inputs):
     return _translate(inputs, table="encoder.embedding.weight")
 
 
-@mistake
+def _compare_with_what_has_ended(**inputs: Tensor) -> Tensor:
+    """Likewise, where a sentence that has ended is told `PAD`."""
+    over = torch.zeros_like(inputs["source"][:, 0], dtype=torch.bool)
+
+    def choose(logits):
+        word = logits.softmax(0).argmax(-1).masked_fill(over, PAD)
+        over.logical_or_(word == EOS)
+        return word
+
+    return _translate(inputs, choose=choose)
+
+
+@mistake(also=(_compare_with_what_has_ended,))
 def takes_the_softmax_over_the_batch(**inputs):
     """you compare the sentences of the batch, by a softmax over the first axis; it is the words of
     one sentence that compete, on the last axis"""
@@ -378,18 +421,6 @@ def takes_the_softmax_over_the_batch(**inputs):
 def takes_the_least_probable(**inputs):
     """you take the word with the lowest logit; take the highest"""
     return _translate(inputs, choose=lambda logits: logits.argmin(-1))
-
-
-@mistake
-def says_one_word_for_all(**inputs):
-    """at each step all sentences of your batch say the same word; every row has a greatest logit of
-    its own, `argmax(-1)`"""
-
-    def choose(logits):
-        best = logits.amax(0).argmax(-1)
-        return best.expand(len(logits))
-
-    return _translate(inputs, choose=choose)
 
 
 def _lead_and_cut(words: Tensor) -> Tensor:
@@ -483,11 +514,6 @@ def _cut_behind_the_last_end(words: Tensor) -> Tensor:
 def stops_when_all_have_ended():
     """your words have fewer columns than `max_len` where all sentences have ended before; `PAD`
     fills up the rest"""
-
-
-@mistake(computes=lambda **inputs: _logits(**inputs)[1])
-def returns_the_logits():
-    """you return the logits; at each step the word with the greatest is wanted"""
 
 
 SUBTLE = (
