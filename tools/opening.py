@@ -40,8 +40,8 @@ scripted, traced or compiled counts as borrowed too, since the check cannot see 
 
 A part often begins *On paper first*. Answer there before you unfold what it should be.
 
-Below each task are hints, folded: first a nudge, then the shapes, and in most parts the answer in
-pseudo-code. Try for ten minutes before you open one, and open them one at a time.
+Below each task are hints, folded: first a nudge, then the shapes, and in most parts the decisive
+step. Try for ten minutes before you open one, and open them one at a time.
 
 """)
 

@@ -42,7 +42,7 @@ def lay_out_course(course: Path) -> Path:
 
 
 PLACE = "solutions/02_edit_distance/02_edit_distance.ipynb"
-HINTS = "Hint 1: a nudge", "Hint 2: shapes", "Hint 3: pseudo-code"
+HINTS = "Hint 1: a nudge", "Hint 2: shapes", "Hint 3: the decisive step"
 
 
 def test_new_exercise_is_laid_out_and_what_it_lacks_is_said(course: Path) -> None:
