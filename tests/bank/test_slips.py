@@ -22,9 +22,17 @@ def scores_of_transposed_weight(query, key, weight):
     return query @ (weight.mT if square else weight) @ key.mT
 
 
-def scores_through_sigmoid(query, key, w_query, w_key, score_weight):
-    hidden = (query @ w_query.mT).unsqueeze(-2) + (key @ w_key.mT).unsqueeze(-3)
-    return torch.sigmoid(hidden) @ score_weight
+def states_through_sigmoid(words, annotations, mask, state, w_input, w_state, w_combine):
+    fed, noted = torch.zeros_like(state), []
+    for word in words.unbind(1):
+        heard = torch.cat([word, fed], -1) @ w_input.mT
+        state = torch.sigmoid(heard + state @ w_state.mT)
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        fed = torch.sigmoid(torch.cat([context, state], -1) @ w_combine.mT)
+        noted.append(fed)
+    return torch.stack(noted, 1)
 
 
 def test_division_that_rounds_down_is_said():
@@ -64,8 +72,8 @@ def test_mask_that_makes_zeros_before_the_softmax_and_behind_is_said():
             "your numbers are what a right answer gives with `weight` transposed where it",
         ),
         (
-            "04_bahdanau/additive_scores",
-            scores_through_sigmoid,
+            "05_luong/attentional_states",
+            states_through_sigmoid,
             "your numbers are what a right answer gives with `sigmoid` in the place of `tanh`",
         ),
     ],
