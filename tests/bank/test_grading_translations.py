@@ -6,8 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from attn_bank import find_exercise
 from attn_bank.translations import common_fault, form_fault, low_bleu, words_of
-from attn_course.seq2seq import BOS, EOS, PAD
+from attn_course.decoding import greedy_decode
+from attn_course.seq2seq import BOS, EOS, PAD, Encoder, FixedVectorTranslator
 
 # Target words are 10 to 19, and a target begins with 10 or 11; source words are 20 to 29.
 LEARNED = [[10, 12, 13, 14, EOS], [11, 15, 16, EOS, PAD], [10, 17, 18, 19, EOS]]
@@ -83,3 +85,19 @@ def test_form_comes_before_the_words() -> None:
         assert "expected rows of token numbers" in reason
         assert evidence == ("no tokens" if isinstance(output, Tensor) else "no tensor")
     assert "None (is there a `return`?)" in form_fault(None, 6)[0]
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_parts_put_together_say_what_the_translator_of_the_course_says(row: int) -> None:
+    exercise = find_exercise("03_seq2seq/translate")
+    check = exercise.checks[row]
+    sizes = check.sizes[0]
+    inputs = check.draw(torch.Generator().manual_seed(0), **sizes)
+    encoder = Encoder(sizes["vocab_size"], sizes["d_embedding"], sizes["d_encoder"])
+    widths = sizes["vocab_size"], sizes["d_embedding"], sizes["d_hidden"]
+    model = FixedVectorTranslator(encoder, *widths).double()
+    model.load_state_dict(inputs["weights"])
+    words = greedy_decode(model, inputs["source"], inputs["max_len"])
+    ours = exercise.reference(**inputs)
+    assert torch.equal(ours[:, : words.shape[1]], words)
+    assert (ours[:, words.shape[1] :] == PAD).all()
