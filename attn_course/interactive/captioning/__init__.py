@@ -26,7 +26,7 @@ GRID, SHADES = 3, 16  # cells in a row, and shades of ink
 RECIPES = ("soft", "hard", "uniform")
 WAYS = 3  # samples of each digit, which the number keys put into a cell
 FIRST_WORD = 1  # the name of the first digit
-TOOLS = {"draw": "draw", "empty": "empty a cell", "move": "move the weight"}
+TOOLS = {"move": "move the weight", "draw": "draw", "empty": "empty a cell"}
 
 
 def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
@@ -64,14 +64,14 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
     caption = tag("div", "", class_="attn-caption", data_part="caption", role="group",
                   aria_label="the caption, word by word")  # fmt: skip
     attention = [option("radio", "model", name, name, name == RECIPES[0]) for name in RECIPES]
-    tools = [option("radio", "tool", name, text, name == "draw") for name, text in TOOLS.items()]
+    tools = [option("radio", "tool", name, text, name == "move") for name, text in TOOLS.items()]
     examples = select("example", "start from", [("", "your own"), *enumerate(named)], 0)
     named_buttons = {"play": "play", "undo": "undo", "clear": "clear", "back": "weights back"}
     buttons = [button(name, text) for name, text in named_buttons.items()]
     return (
         hint(
-            "With “draw”, write two or three digits into the cells. Choose a word to see where it "
-            "looks, or play all of them. "
+            "Click a cell: all the weight of the chosen word moves there. Choose another word, or "
+            "play all of them. With “draw”, write digits of your own into the cells. "
             "(Keys in a cell: 0 to 9 for a digit, Delete, Enter to move the weight there.)"
         )
         + choice("In the picture", *tools)

@@ -212,8 +212,6 @@ attnFigure("captioning", (root, data, say, parts) => {
   part("clear").addEventListener("click", () => change({ stamps: "", strokes: "", moves: "" }));
   part("back").addEventListener("click", () => value("moves") && change({ moves: "" }));
 
-  // a finger that swipes over the picture scrolls the page until it has chosen to draw
-  if (matchMedia("(pointer: coarse)").matches) keep({ tool: "move" });
   drawImage();
   draw();
 });
