@@ -155,7 +155,12 @@ class SlowMemory:
     write = read
 
 
-def attend_by_table(query: Tensor, key: Tensor, value: Tensor, memory: SlowMemory) -> Tensor:
+def attend_by_table(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    memory: SlowMemory,
+) -> Tensor:
     """Attention in three steps, each of which reads what it needs and writes what it made.
 
     Args:
@@ -164,7 +169,8 @@ def attend_by_table(query: Tensor, key: Tensor, value: Tensor, memory: SlowMemor
         value: Values, `(*batch, length, d_value)`.
         memory: Counts what passes.
     """
-    scores = memory.write(scaled_dot_scores(memory.read(query), memory.read(key)))
+    scores = scaled_dot_scores(memory.read(query), memory.read(key))
+    scores = memory.write(scores)
     weights = memory.write(memory.read(scores).softmax(-1))
     return memory.write(memory.read(weights) @ memory.read(value))
 
@@ -192,7 +198,8 @@ def attend_in_tiles(
         some = memory.read(query[..., rows, :])
         state = OnlineSoftmax.before(some, value)
         for columns in blocks(key.shape[-2], tile_len):
-            scores = scaled_dot_scores(some, memory.read(key[..., columns, :]))
-            state = update(state, scores, None, memory.read(value[..., columns, :]))
+            keys = memory.read(key[..., columns, :])
+            values = memory.read(value[..., columns, :])
+            state = update(state, scaled_dot_scores(some, keys), None, values)
         output.append(memory.write(state.output().to(query.dtype)))
     return torch.cat(output, -2)

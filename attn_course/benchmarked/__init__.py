@@ -1,7 +1,7 @@
 """The results of the benchmarks, and their machines: the book prints its tables from here.
 
 `python benchmarks/attention.py` writes `attention_cpu.json`, or with a GPU `attention_cuda.json`;
-`python benchmarks/recurrence.py` likewise.
+`python benchmarks/recurrence.py` likewise, and `linear_attention.py` for a processor.
 """
 
 import json

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import BROWN, COMPARED, GREY, INK, ROLE, VIOLET, closed, style
+from attn_course.plots import BROWN, COMPARED, FAINT, GREY, INK, ROLE, VIOLET, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
 LINES = ("-", "--", "-.", ":")
@@ -41,20 +41,26 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
     return closed(figure)
 
 
-def memory(tokens: Tensor, numbers: Mapping[str, Tensor]) -> Figure:
-    """Draw how many numbers are kept while a text grows.
+def chunk_costs(lengths: Sequence[int], turns: Sequence[int], millions: Sequence[float]) -> Figure:
+    """Draw what chunks of several lengths cost, in turns and in work, both on scales of powers.
 
     Args:
-        tokens: The tokens so far, (num_points,).
-        numbers: For each kind of memory the numbers in it, (num_points,).
+        lengths: Tokens in a chunk; the first is the least, and the last is the whole text.
+        turns: For each length the turns that wait for one another.
+        millions: For each length the multiplications, in millions.
     """
+    names = [f"chunks of {length:,}" for length in lengths]
+    names[0], names[-1] = "one by one", "all pairs"
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 2.9))
-        for (name, kept), colour, line in zip(numbers.items(), COMPARED, LINES, strict=False):
-            axes.plot(tokens.numpy(), kept.numpy(), line, color=colour)
-            axes.text(tokens[-1].item(), kept[-1].item(), f"  {name}", color=colour, va="center")
-        axes.set(xlim=(0, None), ylim=(0, None))
-        axes.set(xlabel="tokens so far", ylabel="numbers kept per head")
+        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        axes.plot(turns, millions, "o-", color=VIOLET)
+        for name, x, y in zip(names, turns, millions, strict=True):
+            place, side = ((4, -14), "right") if name == names[0] else ((7, 4), "left")
+            axes.annotate(name, (x, y), place, textcoords="offset points", ha=side)
+        axes.set(xscale="log", yscale="log", xlim=(4, 8000), ylim=(15, 5000))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.set(xlabel="turns that wait for one another", ylabel="million multiplications")
     return closed(figure)
 
 
@@ -91,27 +97,37 @@ def _apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
     return {name: found[name] for name in heights}
 
 
-def losses_by_step(losses: Mapping[str, Tensor], every: int, chance: float) -> Figure:
-    """Draw the loss of each seed on the way, for several orders of layers.
+def orders_of_layers(losses: Mapping[str, Tensor], chance: float) -> Figure:
+    """Draw where each order of layers ended, a dot for each seed, beside its layers.
 
     Args:
-        losses: For each order the losses of the seeds, (num_seeds, num_points).
-        every: Steps from one loss to the next.
+        losses: For each order the last losses of the seeds, (num_seeds,). An order has a letter for
+            each layer, the first below, "S" for softmax, and may have a note behind a comma.
         chance: The loss of one who knows nothing.
     """
-    middles = {name: runs[:, -1].median().item() for name, runs in losses.items()}
-    labels = _apart(middles, 0.25)
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.6))
-        for (name, runs), colour, line in zip(
-            losses.items(), (*COMPARED, GREY), (*LINES, "-"), strict=False
-        ):
-            steps = every * torch.arange(runs.shape[1])
-            axes.plot(steps.numpy(), runs.mT.numpy(), line, color=colour, linewidth=1.2)
-            axes.text(1.03 * steps[-1].item(), labels[name], name, color=colour, va="center")
-        axes.axhline(chance, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-        axes.set(xlim=(0, None), ylim=(0, None), xlabel="step")
-        axes.set(ylabel="loss at repeats, nats")
+        figure, (left, axes) = plt.subplots(
+            1, 2, figsize=(5.2, 0.9 + 0.5 * len(losses)), width_ratios=(1, 2.2), sharey=True
+        )
+        for row, (order, ends) in enumerate(losses.items()):
+            layers, _, note = order.partition(",")
+            for place, layer in enumerate(layers):
+                colour = VIOLET if layer == "S" else FAINT
+                left.add_patch(Rectangle((place, row - 0.2), 0.85, 0.4, color=colour))
+            left.text(2, row + 0.27, note.strip(), ha="center", va="top")
+            colour = VIOLET if "S" in layers else GREY
+            axes.plot(ends.numpy(), row + torch.linspace(-0.12, 0.12, len(ends)).numpy(), "o",
+                      color=colour, alpha=0.85)  # fmt: skip
+        left.set(xlim=(-0.2, 4), ylim=(len(losses) - 0.4, -0.6))
+        left.axis("off")
+        for colour, name in ((VIOLET, "softmax"), (FAINT, "linear")):
+            left.add_patch(Rectangle((0, 0), 0, 0, color=colour, label=name))
+        figure.legend(loc="outside upper left", ncols=2)
+        axes.axvline(chance, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+        axes.text(chance - 0.05, -0.6, "knowing nothing", ha="right", va="center")
+        axes.set(xlim=(0, chance * 1.1), xlabel="loss at repeats, nats")
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="y", length=0, labelleft=False)
     return closed(figure)
 
 

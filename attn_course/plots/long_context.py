@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, Rectangle, Wedge
 from torch import Tensor
 
 from attn_course.plots import (
@@ -26,12 +26,67 @@ from attn_course.plots import (
     style,
 )
 
-MARKS = "os^"
+MARKS, ROUND = "os^", 2 * np.pi
 # What the record calls kinds of positions, and tests, and what a reader calls them.
 KINDS = {"rotary": "rotary", "linear": "ALiBi", "buckets": "T5's bias"}
 KINDS |= {"sinusoids": "sines, added", "learned": "learned, added", "none": "none"}
 TESTS = {"as in training": "64 letters", "longer": "256, as far apart"}
 TESTS |= {"farther apart": "256, farther apart"}
+
+
+def by_place(losses: Mapping[str, Tensor], trained: int, stretch: int = 64) -> Figure:
+    """Draw what a model loses at each place of a text, a mark for each stretch of pieces.
+
+    Args:
+        losses: For each way of reading the mean loss at each place, (length,).
+        trained: The length of the texts that the model has learned from.
+        stretch: Number of places whose mean is a mark.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        axes.axvline(trained, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+        axes.text(trained, 1.02, "trained up to here", ha="center", va="bottom",
+                  transform=axes.get_xaxis_transform())  # fmt: skip
+        for (name, found), colour, mark in zip(
+            losses.items(), (VIOLET, INK, BROWN), MARKS, strict=False
+        ):
+            means = found.unflatten(0, (-1, stretch)).mean(-1).numpy()
+            middles = stretch * (np.arange(len(means)) + 0.5)
+            axes.plot(middles, means, f"{mark}-", color=colour, markersize=4)
+            axes.text(len(found), means[-1], name, color=colour, va="center")
+        axes.set(xlim=(0, len(found)), ylim=(2, 4.2), xlabel="place in the text, in pieces")
+        axes.set(xticks=range(0, len(found) + 1, 128), ylabel="nats a piece")
+    return closed(figure)
+
+
+def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
+    """Draw clocks in rows, with the angles that training has shown, and those that are new.
+
+    Args:
+        met: How far each clock turned at most in training, in radians, (num_clocks,).
+        asked: For each row how far each clock is to turn, (num_clocks,).
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 0.5 + 0.55 * len(asked)))
+        for row, (name, angles) in enumerate(asked.items()):
+            axes.text(-0.65, row, name, ha="right", va="center")
+            for column, known in enumerate(met.clamp(max=ROUND).tolist()):
+                middle, new = (column, row), min(angles[column].item(), ROUND)
+                _wedge(axes, middle, 0, known, GREY)
+                _wedge(axes, middle, known, max(known, new), VIOLET)
+                axes.add_patch(Circle(middle, 0.42, fill=False, edgecolor=INK, linewidth=1.2))
+        for colour, name in ((GREY, "met in training"), (VIOLET, "never met")):
+            axes.add_patch(Circle((0, 0), 0, color=colour, label=name))
+        axes.set(xlim=(-2.6, len(met) - 0.5), ylim=(len(asked) - 0.5, -0.55), aspect="equal")
+        axes.axis("off")
+        figure.legend(loc="outside upper center", ncols=2)
+    return closed(figure)
+
+
+def _wedge(axes: Axes, middle: tuple[float, float], begin: float, end: float, colour: str) -> None:
+    """Fill a clock from one angle to another: the y axis points down, so they run clockwise."""
+    degrees = np.rad2deg([begin, end]) - 90
+    axes.add_patch(Wedge(middle, 0.42, *degrees, facecolor=colour, linewidth=0))
 
 
 def four_times(rows: Mapping[str, Mapping[str, Tensor]]) -> Figure:

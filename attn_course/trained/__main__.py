@@ -6,6 +6,7 @@ from functools import partial
 import torch
 
 from attn_course.trained import (
+    attention_today,
     budget,
     closing,
     copying,
@@ -39,7 +40,7 @@ def main() -> None:
     makers |= {"closing": closing.make, "writers": writers.make, "written": written.make}
     makers |= {"kneser_ney": kneser_ney.make, "parts": parts.make, "budget": budget.make}
     makers |= {"induction": induction.make, "fewer_projections": fewer_projections.make}
-    makers |= {"positions": positions.make}
+    makers |= {"positions": positions.make, "attention_today": attention_today.make}
     makers |= {"linear_recall": linear_recall.make, "mixed_layers": mixed_layers.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
@@ -51,7 +52,7 @@ def main() -> None:
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
         "about 10 minutes, written, about 2, parts, about 4, budget, about 10, induction, about 6, "
         "fewer_projections, half a minute, positions, about 11, linear_recall, about 3 minutes, "
-        "or mixed_layers, 6.",
+        "mixed_layers, 6, or attention_today, about 4.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

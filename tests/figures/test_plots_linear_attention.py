@@ -6,28 +6,29 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose as assert_near
 
-from attn_course.plots import linear_attention
+from attn_course.plots import VIOLET, linear_attention
 from tests.figures.figure_laws import assert_laws
 from tests.sampling import sampled
 
-TOKENS = torch.arange(10)
-KEPT = {"cache": 4 * TOKENS, "state": torch.full((10,), 20)}
 RIGHT = {
     name: torch.stack([torch.linspace(1, end, 3) - seed / 50 for seed in range(3)])
     for name, end in (("softmax, 4", 1.0), ("linear, 16", 0.7), ("linear, 8", 0.3))
 }
-LOSSES = {
-    name: torch.stack([torch.linspace(3.3, end, 5) + seed / 20 for seed in range(3)])
-    for name, end in (("four of softmax", 0.3), ("four linear", 2.9))
+SIZES, TURNS, MILLIONS = (1, 16, 64, 4096), (4102, 262, 70, 8), (34.0, 42.0, 67.0, 2181.0)
+ENDS = {
+    "SSSS": torch.tensor([0.4, 0.6, 0.9]),
+    "RRRS": torch.tensor([0.3, 0.3, 1.5]),
+    "RRRR, heads 32 wide": torch.tensor([2.5, 2.7, 3.2]),
 }
 
 
-def memory() -> Figure:
-    """Draw two kinds of memory."""
-    return linear_attention.memory(TOKENS, KEPT)
+def chunk_costs() -> Figure:
+    """Draw four lengths of chunks."""
+    return linear_attention.chunk_costs(SIZES, TURNS, MILLIONS)
 
 
 def recall() -> Figure:
@@ -35,9 +36,9 @@ def recall() -> Figure:
     return linear_attention.recall((4, 8, 32), RIGHT, torch.tensor([0.4, 0.3, 0.2]))
 
 
-def losses_by_step() -> Figure:
-    """Draw two orders of layers."""
-    return linear_attention.losses_by_step(LOSSES, 50, 3.3)
+def orders_of_layers() -> Figure:
+    """Draw three orders of layers."""
+    return linear_attention.orders_of_layers(ENDS, 3.3)
 
 
 def by_age() -> Figure:
@@ -50,7 +51,7 @@ def three_forms() -> Figure:
     return linear_attention.three_forms()
 
 
-FIGURES = [three_forms, memory, recall, losses_by_step, by_age]
+FIGURES = [three_forms, chunk_costs, recall, orders_of_layers, by_age]
 
 
 @sampled
@@ -75,11 +76,12 @@ def test_curves_are_the_means_of_the_seeds(
         assert_near(line.get_ydata(), runs.mean(0))
 
 
-def test_losses_are_a_line_for_each_seed() -> None:
-    (axes,) = losses_by_step().axes
-    for line, run in zip(axes.lines, torch.cat([*LOSSES.values()]), strict=False):
-        assert_near(line.get_xdata(), [0, 50, 100, 150, 200])
-        assert_near(line.get_ydata(), run)
+def test_dots_stand_at_the_last_losses_beside_the_layers_of_their_order() -> None:
+    left, axes = orders_of_layers().axes
+    for line, ends in zip(axes.lines, ENDS.values(), strict=False):
+        assert_near(line.get_xdata(), ends)
+    softmax = [patch.get_facecolor() == to_rgba(VIOLET) for patch in left.patches[:12]]
+    assert softmax == [layer == "S" for order in ENDS for layer in order[:4]]
 
 
 def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() -> None:
@@ -88,8 +90,9 @@ def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() 
         assert sum(patch.get_alpha() == 1 for patch in axes.patches) == within
 
 
-def test_memory_shows_the_numbers_kept() -> None:
-    (axes,) = memory().axes
-    for line, kept in zip(axes.lines, KEPT.values(), strict=True):
-        assert_near(line.get_xdata(), TOKENS)
-        assert_near(line.get_ydata(), kept)
+def test_points_stand_at_what_a_chunk_costs() -> None:
+    (axes,) = chunk_costs().axes
+    assert_near(axes.lines[0].get_xdata(), TURNS)
+    assert_near(axes.lines[0].get_ydata(), MILLIONS)
+    named = [text.get_text() for text in axes.texts]
+    assert named == ["one by one", "chunks of 16", "chunks of 64", "all pairs"]

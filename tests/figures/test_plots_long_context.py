@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 import torch
 from matplotlib.figure import Figure
+from matplotlib.patches import Wedge
+from torch.testing import assert_close
 
 from attn_course.context.published import PUBLISHED
 from attn_course.plots import long_context
@@ -22,6 +24,19 @@ SHARES = {
 KILOBYTES = {name: model.kilobytes_a_token() for name, model in PUBLISHED.items()}
 SHARING = {name: model.kind for name, model in PUBLISHED.items()}
 PAGES, LENGTHS = {"a": [0, 3], "b": [1, 2, 5], "c": [4]}, {"a": 5, "b": 12, "c": 2}
+LOSSES = {name: torch.linspace(2.6, end, 512) for name, end in (("as it is", 3.9), ("window", 2.7))}
+MET = torch.tensor([9.0, 3.0, 1.0])
+ASKED = {"as trained": 4 * MET, "slower": torch.tensor([36.0, 6.0, 1.0])}
+
+
+def by_place() -> Figure:
+    """Draw two ways of reading."""
+    return long_context.by_place(LOSSES, trained=128)
+
+
+def clocks() -> Figure:
+    """Draw three clocks twice."""
+    return long_context.clocks(MET, ASKED)
 
 
 def four_times() -> Figure:
@@ -44,9 +59,29 @@ def rooms() -> Figure:
     return long_context.rooms([5, 12], 12, PAGES, 4, LENGTHS, 6)
 
 
-@pytest.mark.parametrize("draw", [four_times, caches, two_memories, rooms])
+FIGURES = [by_place, clocks, four_times, caches, two_memories, rooms]
+
+
+@pytest.mark.parametrize("draw", FIGURES)
 def test_figures_keep_the_laws(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (two_memories, rooms))
+    assert_laws(draw, is_diagram=draw in (clocks, two_memories, rooms))
+
+
+def test_marks_stand_at_the_means_of_stretches_of_64_places() -> None:
+    (axes,) = by_place().axes
+    for line, losses in zip(axes.lines[1:], LOSSES.values(), strict=True):
+        assert line.get_xdata().tolist() == list(range(32, 512, 64))
+        assert_close(torch.tensor(line.get_ydata()), losses.view(8, 64).mean(1))
+
+
+def test_a_clock_shows_what_was_met_and_what_is_new_up_to_once_round() -> None:
+    (axes,) = clocks().axes
+    wedges = [patch for patch in axes.patches if isinstance(patch, Wedge)]
+    degrees = torch.tensor([wedge.theta2 - wedge.theta1 for wedge in wedges])
+    sizes = degrees.float().deg2rad().view(2, 3, 2)
+    once = 2 * torch.pi
+    assert_close(sizes[..., 0], torch.tensor([[once, 3.0, 1.0]] * 2))
+    assert_close(sizes[..., 1], torch.tensor([[0, once - 3, 3], [0, 3, 0]]), atol=1e-6, rtol=0)
 
 
 def test_marks_stand_at_the_shares() -> None:

@@ -1,0 +1,109 @@
+"""Writers whose attention has two of today's changes: shared keys, or normalized queries and keys.
+
+`make` trains small models of the size of `parts`, on the same text and from the same seeds: with
+four heads of queries and fewer heads of keys, and at growing rates, with the scores that all models
+of this course have and with those of normalized queries and keys.
+"""
+
+import time
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor, nn
+
+from attn_course.data.novels import pieces
+from attn_course.data.windows import drawn_windows
+from attn_course.layer.key_value_cache import KeyValueCache
+from attn_course.long_context import rotate_pairs
+from attn_course.multi_head import MultiHeadAttention
+from attn_course.recurrence import count_parameters
+from attn_course.trained.parts import BATCH_SIZE, EVERY, RATE, SEEDS, SIZES
+from attn_course.trained.store import write_record
+from attn_course.trained.writers import Run, bits, numbers_of, window_loss
+from attn_course.training import train
+from attn_course.transformer import Block, LanguageModel
+
+NAME = "attention_today"
+STEPS = {"shared": 400, "rates": 200}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a model differs in.
+
+    Attributes:
+        num_kv_heads: Heads of keys and values, for four of queries.
+        rate: The learning rate.
+        is_normed: True if queries and keys are normalized before they meet.
+    """
+
+    num_kv_heads: int = 4
+    rate: float = RATE
+    is_normed: bool = False
+
+
+RECIPES = {
+    "shared": [Recipe(number) for number in (4, 2, 1)],
+    "rates": [
+        Recipe(rate=by * RATE, is_normed=normed) for by in (1, 8, 32) for normed in (False, True)
+    ],
+}
+
+
+class ChangedBlock(Block):
+    """A block of the writer whose layer of attention is of a recipe."""
+
+    def __init__(self, recipe: Recipe, *sizes: int) -> None:
+        super().__init__(*sizes)
+        d_model, num_heads = sizes[:2]
+        self.attention = MultiHeadAttention(
+            d_model,
+            num_heads,
+            num_kv_heads=recipe.num_kv_heads,
+            qk_norm=nn.RMSNorm if recipe.is_normed else None,
+            rotary=rotate_pairs,
+        )
+
+    def look(self, tokens: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        """Return what each token takes from itself and from those before it."""
+        return self.attention(tokens, is_causal=True)
+
+
+def make() -> None:
+    """Train, measure and record all of them; the record is rewritten after each run."""
+    runs: list[Run] = []
+    settings = {"steps": STEPS, "rate": RATE, "every": EVERY, "sizes": SIZES}
+    for seed in SEEDS:
+        for question, recipes in RECIPES.items():
+            for recipe in recipes:
+                runs.append(run(question, recipe, seed))
+                write_record(NAME, runs, **settings)
+
+
+def build(recipe: Recipe, seed: int) -> LanguageModel:
+    """A model with weights drawn from a seed."""
+    sizes = tuple(SIZES[name] for name in ("d_model", "num_heads", "d_hidden", "context"))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = LanguageModel(len(pieces()), **SIZES, input_scale=SIZES["d_model"] ** 0.5)
+        model.blocks = nn.ModuleList(ChangedBlock(recipe, *sizes) for _ in model.blocks)
+    return model
+
+
+def run(question: str, recipe: Recipe, seed: int) -> Run:
+    """Train a model; record its losses, and its bits on unseen text."""
+    model, start = build(recipe, seed), time.process_time()
+    stream = drawn_windows(numbers_of("training"), SIZES["context"] + 1, BATCH_SIZE, seed)
+    settings = {"learning_rate": recipe.rate, "seed": seed, "progress": False}
+    history = train(model, stream, window_loss, STEPS[question], **settings)
+    seconds = time.process_time() - start
+    means = [part.mean().item() for part in torch.tensor(history.losses).split(EVERY)]
+    return {
+        "question": question,
+        **asdict(recipe),
+        "seed": seed,
+        "parameters": count_parameters(model),
+        "losses": [round(mean, 3) for mean in means],
+        "validation": round(bits(model.eval(), "validation", SIZES["context"]), 3),
+        "cpu_seconds": round(seconds, 1),
+    }
