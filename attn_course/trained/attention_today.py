@@ -94,8 +94,15 @@ def run(question: str, recipe: Recipe, seed: int) -> Run:
     """Train a model; record its losses, and its bits on unseen text."""
     model, start = build(recipe, seed), time.process_time()
     stream = drawn_windows(numbers_of("training"), SIZES["context"] + 1, BATCH_SIZE, seed)
-    settings = {"learning_rate": recipe.rate, "seed": seed, "progress": False}
-    history = train(model, stream, window_loss, STEPS[question], **settings)
+    history = train(
+        model,
+        stream,
+        window_loss,
+        STEPS[question],
+        learning_rate=recipe.rate,
+        seed=seed,
+        progress=False,
+    )
     seconds = time.process_time() - start
     means = [part.mean().item() for part in torch.tensor(history.losses).split(EVERY)]
     return {
