@@ -155,7 +155,10 @@ def adds(numbers):
 def stacks(numbers):
     return (numbers[None] * 2)[0]
 """
-SOLUTION = {r"raise NotImplementedError(\"write the solution\")": "return 2 * numbers"}
+SOLUTION = {
+    r"raise NotImplementedError(\"write the solution\")": "return 2 * numbers",
+    "</summary>": "</summary>\\n\\nAsk what $2x$ is.",
+}
 
 
 def replace_in(path: Path, changes: dict[str, str]) -> None:
@@ -249,6 +252,26 @@ TO_MEND = {
         "return 2 * numbers + 0 * 5",
         "'0 * 5 -> 0' of the so",
     ),
+    "fold": ("source", "Ask what $2x$ is.", "", "nothing stands under 'Hint 1: a nudge'"),
+    "formula": (
+        "source",
+        "$2x$",
+        r"$\\frac{$",
+        "a formula cannot be typeset in a report: '## Part B",
+    ),
+    "line": (
+        "source",
+        "Ask what $2x$ is.",
+        "Say `return 2 * numbers`.",
+        "read a line of a solution: 'return 2",
+    ),
+    "paper": (
+        "source",
+        "**Write**",
+        "**On paper first.** Why?\\n\\n**Write**",
+        "has no answer in a fold",
+    ),
+    "marks": ("source", "### END SOLUTION", "### END", "its solutions cannot be cut out: no end"),
     "equivalent": (
         "bank",
         "mutants={}",
@@ -271,9 +294,9 @@ TO_MEND = {
 
 # An exercise is tried once for all that do not keep each other from being seen.
 TOGETHER = (
-    ("right answer", "points", "hint", "waiver", "mutant", "equivalent", "short axes"),
-    ("unseen", "solution", "full stop", "other axes", "idle"),
-    ("reference", "unsaid axes"),
+    ("line", "right answer", "points", "hint", "waiver", "mutant", "equivalent", "short axes"),
+    ("unseen", "solution", "full stop", "other axes", "idle", "formula", "paper"),
+    ("reference", "unsaid axes", "fold", "marks"),
     ("error",),
 )
 

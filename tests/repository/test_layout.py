@@ -92,16 +92,6 @@ def test_tools_and_benchmarks_do_not_lean_on_the_tests() -> None:
     assert leaning == []
 
 
-def test_questions_on_paper_have_folded_answers() -> None:
-    """A question is answered in its part, in a fold that is no hint."""
-    for path in ROOT.glob("solutions/*/*.ipynb"):
-        for cell in nbformat.read(path, as_version=4).cells:
-            before, asks, rest = cell.source.partition("**On paper first.**")
-            if asks and "?" in rest.partition("<details>")[0].partition("**Write**")[0]:
-                folds = re.findall(r"<details><summary>(?!Hint \d)", rest)
-                assert folds, f"{path.name}: {before[:80]!r}"
-
-
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_module_of_a_chapter_imports_torch_and_earlier_chapters_only(name: str) -> None:
     earlier = SLUGS[: CHAPTERS.index(name)]

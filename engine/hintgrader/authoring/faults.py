@@ -1,7 +1,6 @@
 """Faults of a course before its release, in sentences that name the place and the cure."""
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -13,14 +12,13 @@ import nbformat
 from hintgrader.authoring.demands import place_of_verdicts, unmet_demands
 from hintgrader.authoring.parts import parts_in, sources_of, with_table
 from hintgrader.authoring.verdicts import NOT_TRIED, read_verdicts
+from hintgrader.authoring.words import faults_of_words
 from hintgrader.exercise.definition import Exercise
 from hintgrader.nbgrader.cells import graded_cells, to_run
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.nbgrader.one_source import second_sources
 from hintgrader.nbgrader.rubric.items import graded_by_hand_in, read_items, table_of
 from hintgrader.nbgrader.set_checks import problems_of_set
-
-EMPTY_FOLD = re.compile(r"<summary>([^<]*)</summary>\s*</details>")
 
 
 def faults_of(course: Course) -> Iterator[str]:
@@ -42,8 +40,8 @@ def faults_of(course: Course) -> Iterator[str]:
     for path in sources_of(course):
         yield from faults_of_set(course, path.stem)
         notebook = nbformat.read(path, as_version=4)
-        for text in EMPTY_FOLD.findall("\n".join(cell.source for cell in notebook.cells)):
-            yield f"{path.relative_to(course.root)}: nothing stands under {text!r}"
+        place = path.relative_to(course.root)
+        yield from (f"{place}: {said}" for said in faults_of_words(notebook))
         cells = graded_cells(notebook)
         checked |= {found for cell in cells if (found := to_run(cell).exercise)}
     for name in sorted(exercises.keys() - checked):

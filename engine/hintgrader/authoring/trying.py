@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import nbformat
+
 from hintgrader.authoring import proofs
 from hintgrader.authoring.demands import place_of_right_answers, place_of_verdicts, unmet_demands
 from hintgrader.authoring.solution import find_solution
@@ -20,6 +22,7 @@ from hintgrader.authoring.verdicts import (
     read_verdicts,
     write_verdicts,
 )
+from hintgrader.authoring.words import faults_of_words
 from hintgrader.bank.grade import grade
 from hintgrader.exercise.definition import Exercise
 from hintgrader.nbgrader.course import Course
@@ -71,6 +74,7 @@ def try_exercise(course: Course, name: str) -> TriedExercise:
     tried = TriedExercise(
         exercise, faults=[f"it {said}" for said in unmet_demands(course, exercise)]
     )
+    tried.faults += _of_words(course, name)
     wrong = [*_try_reference(exercise)]
     tried.faults += wrong
     if not wrong:  # nothing can be compared with a reference that is not right
@@ -83,6 +87,13 @@ def try_exercise(course: Course, name: str) -> TriedExercise:
     if not tried.faults and (path := place_of_verdicts(course, name)):
         write_verdicts(exercise, tried.verdicts, path)
     return tried
+
+
+def _of_words(course: Course, name: str) -> Iterator[str]:
+    """Faults of the statement and its hints; that there is none, the solution's trial says."""
+    source = course.source(name.partition("/")[0])
+    if source.is_file():
+        yield from faults_of_words(nbformat.read(source, as_version=4), name)
 
 
 def _try_reference(exercise: Exercise) -> Iterator[str]:

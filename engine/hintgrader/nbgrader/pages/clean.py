@@ -88,7 +88,11 @@ class Renderer(IPythonRenderer):
 @pass_context
 def markdown_to_html(context: Context, source: str) -> str:
     """The HTML of a Markdown text of a cell, cleaned."""
-    attachments = context.get("cell", {}).get("attachments", {})
+    return rendered(source, context.get("cell", {}).get("attachments", {}))
+
+
+def rendered(source: str, attachments: dict[str, dict[str, str]] | None = None) -> str:
+    """The same of a text that is in no template, with the pictures that its cell holds."""
     renderer = Renderer(escape=False, attachments=attachments, exclude_anchor_links=True)
     plugins = [import_plugin(name) for name in PLUGINS]
     return clean_html(MarkdownWithMath(renderer, plugins=plugins).render(source))
