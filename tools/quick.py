@@ -15,6 +15,7 @@ import ast
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -100,23 +101,12 @@ def looking_at(path: PurePosixPath) -> Iterator[str]:
     yield from (f"book/{file.name}" for file in ROOT.glob(f"book/[0-9]*_{path.stem}.ipynb"))
 
 
-def run_engine(places: list[str]) -> int:
-    """Run tests of the engine, for as long; return pytest's exit status."""
-    own = [PurePosixPath(place).relative_to(ENGINE.name).as_posix() for place in places]
-    words = [sys.executable, "-m", "pytest", "--quiet", "--exitfirst", "-p", "no:cacheprovider"]
-    try:
-        return subprocess.run([*words, *own], cwd=ENGINE, timeout=SECONDS).returncode
-    except subprocess.TimeoutExpired:
-        print("The time is over; make test does the rest.")
-        return 0
-
-
 class Minute:
     """Sorts tests, keeps those of the changed exercises, and stops when the time is over."""
 
     def __init__(self, places: list[str], exercises: set[str]) -> None:
         self.places, self.exercises, self.over = places, exercises, False
-        self.end = time.monotonic() + SECONDS
+        self.end, self.done = time.monotonic() + SECONDS, 0
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -134,33 +124,50 @@ class Minute:
         return exercise is None or exercise in self.exercises
 
     @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """Look at the clock after each test."""
-        if time.monotonic() > self.end:
+    def pytest_runtest_logfinish(self) -> None:
+        """Look at the clock after each test; name those that are not reached."""
+        self.done += 1
+        left = Counter(item.path.name for item in self.session.items[self.done :])
+        if left and time.monotonic() > self.end:
             self.over = True
-            self.session.shouldstop = f"the time is over after {nodeid}; make test does the rest"
+            named = ", ".join(f"{number} of {name}" for name, number in left.items())
+            self.session.shouldstop = f"the time is over; tests left to make test: {named}"
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Keep the session, to be stopped."""
         self.session = session
 
 
+def run(places: list[str], exercises: set[str]) -> int:
+    """Run tests while there is time; return pytest's exit status, 0 if it stopped them."""
+    options = ["--quiet", "--exitfirst", "--nbval", "-p", "no:cacheprovider"]
+    status = pytest.main([*options, *places], [minute := Minute(places, exercises)])
+    stopped = minute.over and status == pytest.ExitCode.INTERRUPTED
+    return 0 if stopped and not minute.session.testsfailed else int(status)
+
+
+def run_engine(places: list[str]) -> int:
+    """Run tests of the engine in its folder, for as long; return their exit status."""
+    own = [PurePosixPath(place).relative_to(ENGINE.name).as_posix() for place in places]
+    return subprocess.run([sys.executable, __file__, "--tests", *own], cwd=ENGINE).returncode
+
+
 def main(arguments: list[str]) -> int:
     """Run the tests; return pytest's exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--since", default="HEAD", help="a commit; by default the last one")
-    paths = list(map(PurePosixPath, changed(parser.parse_args(arguments).since)))
+    parser.add_argument("--tests", nargs="+", help="these alone, whatever has changed")
+    given = parser.parse_args(arguments)
+    if given.tests:
+        return run(given.tests, set())
+    paths = list(map(PurePosixPath, changed(given.since)))
     places = list(dict.fromkeys(test for path in paths for test in looking_at(path)))
     places = [test for test in (*places, *EVERYWHERE) if PurePosixPath(test).name not in LEFT_OUT]
     print(f"{len(paths)} files have changed. Looking at them: {', '.join(places)}", flush=True)
     of_engine = [place for place in places if place.startswith(f"{ENGINE.name}/")]
     places = [place for place in places if place not in of_engine]
     exercises = {name for path in paths if (name := exercise_of(path))}
-    options = ["--quiet", "--exitfirst", "--nbval", "-p", "no:cacheprovider"]
-    status = pytest.main([*options, *places], [minute := Minute(places, exercises)])
-    stopped = minute.over and status == pytest.ExitCode.INTERRUPTED
-    failed = 0 if stopped and not minute.session.testsfailed else int(status)
-    return failed or (run_engine(of_engine) if of_engine else 0)
+    return run(places, exercises) or (run_engine(of_engine) if of_engine else 0)
 
 
 if __name__ == "__main__":
