@@ -18,8 +18,9 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 for variable in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):
     os.environ[variable] = "1000000000"
 os.environ["MALLOC_TOP_PAD_"] = "50000000"
-# Interactive figures are shown as the chapters store them: see attn_course/interactive/figure.py.
-os.environ["ATTN_COURSE_STORES_FIGURES"] = "1"
+# Interactive figures are shown as the chapters store them, see attn_course/interactive/figure.py;
+# the others are drawn and not stored, see attn_course/plots/vector.py.
+os.environ["ATTN_COURSE_STORES_FIGURES"] = "without pictures"
 
 # Tests of one file share what they have made, and cells of one chapter a kernel: they run in one
 # process. In these files only those do whose parameters have this in common: an exercise, a visit.

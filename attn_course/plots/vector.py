@@ -16,8 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
-# Set where chapters are executed to be stored.
+# Set where chapters are executed to be stored; to the value below where their outputs are compared,
+# of which no picture is: to draw it once shows what may be wrong, and takes a third of the time.
 STORES = "ATTN_COURSE_STORES_FIGURES"
+COMPARES = "without pictures"
 LETTERS = 11  # points: the size of most letters, which are to be as large as the text's
 WIDER = 1.12  # how much wider the letters are that matplotlib lays out than those of the page
 DENSE = 400  # marks or points of one artist, above which it is drawn as pixels
@@ -97,9 +99,20 @@ def png_of(figure: Figure) -> bytes:
     return small.getvalue()
 
 
+def stored(figure: Figure) -> tuple[bytes, dict[str, str]]:
+    """Return a drawn figure as a cell of a chapter keeps it."""
+    return png_of(figure), {"svg": svg_of(figure)}
+
+
+def drawn(figure: Figure) -> bytes:
+    """Draw a figure for its faults alone."""
+    figure.draw_without_rendering()
+    return b""
+
+
 def store_as_vector() -> None:
     """Let the kernel that runs this store figures so, if it runs to store them."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell and os.environ.get(STORES):
+    if shell and (how := os.environ.get(STORES)):
         formatter = shell.display_formatter.formatters["image/png"]
-        formatter.for_type(Figure, lambda figure: (png_of(figure), {"svg": svg_of(figure)}))
+        formatter.for_type(Figure, drawn if how == COMPARES else stored)

@@ -16,7 +16,7 @@ from PIL import Image
 
 from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, closed, ink_of, style
 from attn_course.plots.steps import Steps
-from attn_course.plots.vector import LETTERS, OF_PAGE, STORES, png_of, svg_of
+from attn_course.plots.vector import COMPARES, LETTERS, OF_PAGE, STORES, png_of, svg_of
 from tests.conftest import ROOT
 from tests.figures.figure_laws import contrast
 
@@ -110,6 +110,14 @@ def test_kernel_stores_both_where_it_is_asked_to(monkeypatch: pytest.MonkeyPatch
         forms, about = shell.display_formatter.format(figure)
         assert forms["image/png"] == png_of(figure)
         assert about["image/png"] == {"svg": svg_of(figure)}
+        monkeypatch.setenv(STORES, COMPARES)
+        forms, about = shell.display_formatter.format(drawn())
+        assert forms["image/png"] == b""
+        assert "image/png" not in about
+        wrong = drawn()
+        wrong.axes[0].set_title("$\\frac{$")
+        with pytest.raises(ValueError, match="frac"):
+            shell.display_formatter.formatters["image/png"].lookup(wrong)(wrong)
     finally:
         InteractiveShell.clear_instance()
 
