@@ -13,7 +13,9 @@ from playwright.sync_api import Browser
 from sphinx.application import Sphinx
 
 from attn_course.plots import ROLE
+from tests.book.test_pages import without_formulas
 from tests.conftest import ROOT, Build, chapters, modules_with_pages
+from tests.sampling import left_to_proofs
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from reference import remove_old_pages
@@ -85,13 +87,13 @@ def test_home_page_links_what_was_made_beside_it_and_else_says_how(tmp_path: Pat
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("base", ["http", "file"])
+@pytest.mark.parametrize("base", [pytest.param("http", marks=left_to_proofs), "file"])
 def test_home_page_leads_back_to_where_a_reader_stopped(
     browser: Browser, bases: dict[str, str], base: str
 ) -> None:
     home, chapter = f"{bases[base]}/book/intro.html", f"{bases[base]}/book/{chapters()[0]}.html"
     with browser.new_context() as window:
-        page = window.new_page()
+        page = without_formulas(window)
         page.goto(home)
         line = page.locator("p.course-links", has_text="Go on where you stopped")
         assert line.count() == 0

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from attn_course.interactive.live import write_weights
-from tests.book.test_pages import DESKTOP, PHONE, size, watch
+from tests.book.test_pages import DESKTOP, PHONE, size, watch, without_formulas
 from tests.conftest import Build
 from tests.sampling import left_to_proofs
 
@@ -65,8 +65,7 @@ def opened_in_the_book(browser: Browser, book: Build, name: str) -> Iterator[Pag
     """Open a chapter on a phone, from the disk, without its formulas: they take longest."""
     assert book.status == 0, "the book does not build: see test_book.py"
     with browser.new_context(viewport=size(PHONE)) as window:
-        page = window.new_page()
-        page.route("**/mathjax/*", lambda route: route.abort())
+        page = without_formulas(window)
         page.goto((book.html.resolve() / "book" / f"{name}.html").as_uri())
         yield page
 
