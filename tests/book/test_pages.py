@@ -80,6 +80,23 @@ LOOK_AT = """() => ({
   drawn: [...document.querySelectorAll('main .attn-drawn svg')].map(
     svg => svg.role === 'img' && svg.ariaLabel),
 })"""
+# What a core holds beside text. A live figure has its own tests; a formula is measured in its box.
+TOO_WIDE = """() => {
+  const end = document.getElementById("going-deeper");
+  if (!end) return [];
+  const article = document.querySelector("article.bd-article");
+  const column = article.querySelector("section").getBoundingClientRect();
+  const tables = "table, .pst-scrollable-table-container";
+  const parts = `pre, ${tables}, mjx-math, figure, img, .cell_output svg`;
+  for (const fold of article.querySelectorAll("details")) fold.open = true;
+  return [...article.querySelectorAll(parts)].filter((part) => {
+    if (!(part.compareDocumentPosition(end) & Node.DOCUMENT_POSITION_FOLLOWING)) return false;
+    if (!part.checkVisibility() || part.closest(".attn-figure")) return false;
+    const box = part.getBoundingClientRect();
+    const scrolls = part.matches("pre, table, div") && part.scrollWidth > part.clientWidth + 1;
+    return scrolls || box.left < column.left - 1 || box.right > column.right + 1;
+  }).map((part) => `${part.tagName}: ${part.textContent.trim().slice(0, 60)}`);
+}"""
 # Texts look alike that have one colour and one size on one ground. An element has the ground of its
 # parent, unless it paints, fades or moves something: then it counts with its class. To measure the
 # contrast of every one of ten thousand texts takes a minute, so axe measures one of each look, and
@@ -186,6 +203,7 @@ def seen(
         seen.axe = look_with_axe(page, FEW)
     page.set_viewport_size(size(DESKTOP if shape == PHONE else PHONE))
     seen.facts["wide from the other"] = page.evaluate(SIDEWAYS)
+    seen.facts["too wide"] = page.evaluate(TOO_WIDE)
     seen.troubles, noted.troubles = noted.troubles, []
     seen.requests, noted.requests = noted.requests, []
     return seen
@@ -235,6 +253,10 @@ def test_page_typesets_every_formula(seen: Seen) -> None:
 def test_page_does_not_scroll_sideways(seen: Seen) -> None:
     assert seen.facts["wide"] <= 0
     assert seen.facts["wide from the other"] <= 0
+
+
+def test_core_is_no_wider_than_its_column(seen: Seen) -> None:
+    assert seen.facts["too wide"] == []
 
 
 def test_images_are_there_and_say_what_they_show(seen: Seen) -> None:

@@ -1,46 +1,17 @@
-"""Nothing in the core of a chapter is wider than its column, on a desktop or on a phone."""
+"""What is too wide for the column is found, and code has the rows that it needs.
+
+That no core holds anything so wide, each visit to a chapter asks: see test_pages.py.
+"""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.book.test_pages import DESKTOP, PHONE, WAIT_FOR_MATH, size, without_formulas
+from tests.book.test_pages import DESKTOP, PHONE, TOO_WIDE, size, without_formulas
 from tests.conftest import chapters
-from tests.sampling import parameters
 
 pytestmark = pytest.mark.browser
-
-# What a core holds beside text. A live figure has its own tests; a formula is measured in its box.
-TOO_WIDE = """() => {
-  const article = document.querySelector("article.bd-article");
-  const column = article.querySelector("section").getBoundingClientRect();
-  const end = document.getElementById("going-deeper");
-  const tables = "table, .pst-scrollable-table-container";
-  const parts = `pre, ${tables}, mjx-math, figure, img, .cell_output svg`;
-  for (const fold of article.querySelectorAll("details")) fold.open = true;
-  return [...article.querySelectorAll(parts)].filter((part) => {
-    if (!(part.compareDocumentPosition(end) & Node.DOCUMENT_POSITION_FOLLOWING)) return false;
-    if (!part.checkVisibility() || part.closest(".attn-figure")) return false;
-    const box = part.getBoundingClientRect();
-    const scrolls = part.matches("pre, table, div") && part.scrollWidth > part.clientWidth + 1;
-    return scrolls || box.left < column.left - 1 || box.right > column.right + 1;
-  }).map((part) => `${part.tagName}: ${part.textContent.trim().slice(0, 60)}`);
-}"""
-
-
-@pytest.mark.parametrize("name", parameters(chapters(), 3))
-def test_core_is_no_wider_than_its_column(
-    browser: Browser, bases: dict[str, str], name: str
-) -> None:
-    with browser.new_context() as window:
-        page = window.new_page()
-        page.goto(f"{bases['file']}/book/{name}.html")
-        for shape in (DESKTOP, PHONE):
-            page.set_viewport_size(size(shape))
-            page.evaluate(WAIT_FOR_MATH)
-            assert page.evaluate(TOO_WIDE) == [], shape
-
 
 WIDE = {
     "code": "<div class='highlight'><pre>" + "x" * 100 + "</pre></div>",
