@@ -29,7 +29,7 @@ STEPS = {"shared": 400, "rates": 200}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a model differs in.
+    """A change to the attention of a small writer, and the rate at which it learns.
 
     Attributes:
         num_kv_heads: Heads of keys and values, for four of queries.

@@ -145,7 +145,7 @@ def test_unknown_names_are_answered_with_those_there_are() -> None:
         load("gru")
     with pytest.raises(ValueError, match=r"'luong_concat' do not come .*bahdanau, fixed"):
         load("luong_concat")
-    with pytest.raises(ValueError, match=r"no record of 'gru'; there are bahdanau"):
+    with pytest.raises(ValueError, match=r"no record of 'gru'; there are attention_today, "):
         record("gru")
 
 
