@@ -1,4 +1,4 @@
-"""What a reader can take along, linked where it was made beside the book.
+"""The files that a reader can take along, linked where they were made beside the book.
 
 `make release` lays the book on paper and as an archive into `dist/`. `:::{downloads}` lists those
 that lie there when the book is built, each with its size; where none does, it shows its content,

@@ -1,4 +1,4 @@
-"""What is too wide for the column is found, and code has the rows that it needs.
+"""Finding what is too wide for the column, and giving code the rows that it needs.
 
 That no core holds anything so wide, each visit to a chapter asks: see test_pages.py.
 """

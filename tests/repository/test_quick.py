@@ -1,4 +1,4 @@
-"""What there was no time for is named."""
+"""Naming the tests that `make quick` had no time for."""
 
 from __future__ import annotations
 
