@@ -14,7 +14,14 @@ from torch.func import vmap
 from torch.testing import assert_close
 
 from attn_course.retrieval import attend, dot_scores
-from attn_course.shapes import checked, checking, is_true_of_any, require_positive
+from attn_course.shapes import (
+    checked,
+    checking,
+    is_true_of_any,
+    known_nonzero,
+    require_positive,
+    unchecked,
+)
 
 ROWS, COLUMNS, DEPTH = 3, 5, 7
 NAN = math.nan
@@ -583,6 +590,18 @@ def test_values_are_looked_at_where_that_is_possible() -> None:
     assert not is_true_of_any(torch.tensor([True]).to("meta"))
     assert not vmap(lambda row: row + is_true_of_any(row > 0))(torch.zeros(2, 3)).any()
     assert not vmap(lambda row: row * 0 + is_true_of_any(row > 0))(torch.ones(2, 3)).any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_zero_and_nan_are_seen_among_other_numbers(dtype: torch.dtype) -> None:
+    others = torch.tensor([[-3.0, math.inf], [1e-7, 2.0]], dtype=dtype, requires_grad=True)
+    assert known_nonzero(others)
+    for odd in (0.0, -0.0, math.nan):
+        assert not known_nonzero(torch.cat([others, torch.full((1, 2), odd, dtype=dtype)]))
+    assert not known_nonzero(others[:0])
+    assert not vmap(lambda row: row * 0 + known_nonzero(row))(torch.ones(2, 3)).any()
+    with unchecked():
+        assert not known_nonzero(others)
 
 
 @checked(nan_propagates=True)
