@@ -49,6 +49,12 @@ def forked_kernels() -> Iterator[None]:
             os.environ["JUPYTER_PATH"] = before
 
 
+def kernel_name() -> str:
+    """Return the name of such kernels where some are served, or that of Python's own."""
+    folders = filter(None, os.environ.get("JUPYTER_PATH", "").split(os.pathsep))
+    return NAME if any(Path(one, "kernels", NAME).is_dir() for one in folders) else "python3"
+
+
 @contextmanager
 def _server(address: Path) -> Iterator[str]:
     """Start it; who asks before it answers is kept waiting."""

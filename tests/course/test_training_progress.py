@@ -24,6 +24,7 @@ from attn_course.training import progress, train
 from attn_course.training.progress import progress_bar
 from tests.conftest import ROOT
 from tests.course.points import Points, new_model, points, squared_error, train_points
+from tests.kernels import kernel_name
 
 STEPS = 60
 
@@ -151,7 +152,8 @@ def notebook() -> NotebookNode:
     """Execute the same cell with nobody in front of it, before a page, and without ipywidgets."""
     cells = [TRAIN, "import sys; 'tqdm.notebook' in sys.modules", TRAIN, WITHOUT_WIDGETS, TRAIN]
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}})
+    place = {"metadata": {"path": str(ROOT)}}
+    client = NotebookClient(notebook, timeout=120, resources=place, kernel_name=kernel_name())
 
     def watch_from_the_third_cell_on(cell: NotebookNode, cell_index: int) -> None:
         client.kc.allow_stdin = cell_index >= 2  # as JupyterLab does

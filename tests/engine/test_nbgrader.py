@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 from attn_bank import find_exercise
 from tests.conftest import ROOT, shared_folder
+from tests.kernels import kernel_name
 from tests.problem_sets import EXERCISES, SOLUTIONS, nbgrader
 from tests.sampling import sample, sampled
 
@@ -133,7 +134,7 @@ def grade_by_nbgrader(course: Path) -> None:
         hand_in(course, FIRST, student, changes)
     released = course / "exercises" / FIRST
     shutil.copytree(released, course / "grading" / "submitted" / "untouched" / FIRST)
-    nbgrader(course, "autograde", FIRST)
+    nbgrader(course, "autograde", FIRST, f"--Execute.kernel_name={kernel_name()}")
     nbgrader(course, "generate_feedback", FIRST)
     nbgrader(course, "export", "--to", "grades.csv", "--exporter=nbgrader.plugins.CsvExportPlugin")
 
@@ -230,7 +231,8 @@ def validated(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("student")
     for assignment in VALIDATED:
         shutil.copy(EXERCISES / assignment / f"{assignment}.ipynb", folder)
-    said = nbgrader(folder, "validate", *(f"{name}.ipynb" for name in VALIDATED))
+    notebooks = [f"{name}.ipynb" for name in VALIDATED]
+    said = nbgrader(folder, "validate", f"--Execute.kernel_name={kernel_name()}", *notebooks)
     parts = re.split(r"Validating '.*/(\w+)\.ipynb'", said)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
