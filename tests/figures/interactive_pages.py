@@ -37,9 +37,7 @@ def page_of(name: str, html: Callable[[], str], *weights: str) -> tuple[Any, ...
 
     @pytest.fixture
     def page(window: Page, address: str) -> Page:
-        look(window, DESKTOP, "light")
-        window.goto(address)
-        return window
+        return shown(window, address)
 
     @pytest.fixture
     def figure(page: Page) -> Locator:
@@ -48,6 +46,13 @@ def page_of(name: str, html: Callable[[], str], *weights: str) -> tuple[Any, ...
         return root
 
     return address, window, page, figure
+
+
+def shown(window: Page, address: str) -> Page:
+    """Show a page in its first state, on a light desktop."""
+    look(window, DESKTOP, "light")
+    window.goto(address)
+    return window
 
 
 def look(page: Page, shape: tuple[int, int], colours: str, motion: str = "no-preference") -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Browser, Locator, Page
 from torch.testing import assert_close
 
 from attn_course.interactive import attention_machine
@@ -16,7 +17,8 @@ from attn_course.interactive.machine import name_of
 from attn_course.interactive.machine.states import STATES
 from tests.book.test_pages import DESKTOP, PHONE
 from tests.conftest import ROOT
-from tests.figures.interactive_pages import look, page_of, read_all
+from tests.figures.interactive_laws import watched, write_page
+from tests.figures.interactive_pages import look, read_all, shown
 from tests.figures.machine_numbers import LAWS, drawn_states
 from tests.sampling import sampled, takes_all
 
@@ -24,9 +26,40 @@ sys.path.append(str(ROOT / "tools"))
 from draw_frames import TAKE
 
 in_every_state = pytest.mark.parametrize("name", STATES)
-address, window, page, _ = page_of(
-    "machine", lambda: "".join(attention_machine(name).html for name in STATES)
-)
+ALL = "all of them"
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Write a page of each machine, since nine in one take nine times as long, and one of all."""
+    folder, html = (
+        tmp_path_factory.mktemp("machine"),
+        {n: attention_machine(n).html for n in STATES},
+    )
+    for name in STATES:
+        (folder / name).mkdir()
+    of_each = {name: write_page(folder / name, html[name]) for name in STATES}
+    return of_each | {ALL: write_page(folder, "".join(html.values()))}
+
+
+@pytest.fixture
+def address(request: pytest.FixtureRequest, addresses: dict[str, str]) -> str:
+    """Return the page of the machine that a test is about, or of all."""
+    of_test = getattr(request.node, "callspec", None)
+    return addresses[of_test.params.get("name", ALL) if of_test else ALL]
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser, addresses: dict[str, str]) -> Iterator[Page]:
+    with watched(browser, addresses[ALL]) as page:
+        yield page
+
+
+@pytest.fixture
+def page(window: Page, address: str) -> Page:
+    return shown(window, address)
+
+
 # The picture as it stands without scripts, and what it says.
 ALONE = f'root => ({TAKE})(root).replace(/ ?style="[^"]*"/, \'\')'
 # The places in a picture that a reader can take, each once.
