@@ -32,6 +32,14 @@ IN_LOOKS = pytest.mark.parametrize(
     ],
 )
 
+AT_WIDTHS = pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(DESKTOP, id="desktop", marks=left_to_proofs),
+        pytest.param(PHONE, id="phone"),
+    ],
+)
+
 
 def write_page(folder: Path, figures: str, *weights: str) -> str:
     """Write a page of figures and the weights that they fetch, and return where it is."""

@@ -21,8 +21,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.induction import MOST, TEXT
 from attn_course.interactive.live import AGREES_TO
 from attn_course.trained.induction import KEPT, load_induction
-from tests.book.test_pages import DESKTOP, PHONE
-from tests.figures.interactive_laws import IN_LOOKS
+from tests.figures.interactive_laws import AT_WIDTHS, IN_LOOKS
 from tests.figures.interactive_pages import (
     assert_a_finger_hits,
     assert_first_state_is_computed_alike,
@@ -222,7 +221,7 @@ def test_a_finger_hits_what_it_can_take(
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@AT_WIDTHS
 def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     page: Page, figure: Locator, shape: tuple[int, int]
 ) -> None:

@@ -17,7 +17,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.rotary import BASES, LAST, LONGEST, PAIRS
 from attn_course.self_attention import rotate_by_position
 from tests.book.test_pages import DESKTOP, PHONE
-from tests.figures.interactive_laws import IN_LOOKS, opened, reading
+from tests.figures.interactive_laws import AT_WIDTHS, IN_LOOKS, opened, reading
 from tests.figures.interactive_pages import assert_a_finger_hits, look, page_of, read_all
 from tests.figures.machine_numbers import wide
 from tests.figures.test_machine import HERE, KEYS, assert_on_one_screen
@@ -225,7 +225,7 @@ def test_a_finger_hits_what_it_can_take(
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@AT_WIDTHS
 def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     page: Page, figure: Locator, shape: tuple[int, int]
 ) -> None:

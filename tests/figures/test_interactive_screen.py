@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser
 
-from tests.book.test_pages import DESKTOP, PHONE, size
-from tests.figures.interactive_laws import PAGE
+from tests.book.test_pages import size
+from tests.figures.interactive_laws import AT_WIDTHS, PAGE
 from tests.figures.interactive_pages import live_figures
 
 # Less of a picture than this, in pixels, shows no effect.
@@ -37,7 +37,7 @@ APART = """async ([root, seen]) => {
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@AT_WIDTHS
 def test_control_and_effect_are_on_one_screen(browser: Browser, shape: tuple[int, int]) -> None:
     with browser.new_context(viewport=size(shape)) as window:
         for name, figure in live_figures().items():

@@ -32,8 +32,8 @@ from attn_course.interactive.writer import (
 from attn_course.interactive.writer.reading import chance, drawn_from, looks, told
 from attn_course.trained.writers import CONTEXT, load_writer
 from attn_course.transformer import LanguageModel, next_token_law
-from tests.book.test_pages import DESKTOP, PHONE
-from tests.figures.interactive_laws import IN_LOOKS
+from tests.book.test_pages import DESKTOP
+from tests.figures.interactive_laws import AT_WIDTHS, IN_LOOKS
 from tests.figures.interactive_pages import (
     assert_a_finger_hits,
     assert_first_state_is_computed_alike,
@@ -356,7 +356,7 @@ def test_a_finger_hits_what_it_can_take(
 
 @sampled
 @pytest.mark.browser
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@AT_WIDTHS
 def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     page: Page, figure: Locator, shape: tuple[int, int]
 ) -> None:

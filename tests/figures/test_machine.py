@@ -17,7 +17,7 @@ from attn_course.interactive.machine import name_of
 from attn_course.interactive.machine.states import STATES
 from tests.book.test_pages import DESKTOP, PHONE
 from tests.conftest import ROOT
-from tests.figures.interactive_laws import watched, write_page
+from tests.figures.interactive_laws import AT_WIDTHS, watched, write_page
 from tests.figures.interactive_pages import look, read_all, shown
 from tests.figures.machine_numbers import LAWS, drawn_states
 from tests.sampling import sampled, takes_all
@@ -322,7 +322,7 @@ def test_letters_of_every_role_can_be_read_on_paper_and_on_their_tint(
 
 @pytest.mark.browser
 @in_every_state
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@AT_WIDTHS
 def test_control_and_effect_are_on_one_screen(
     page: Page, name: str, shape: tuple[int, int]
 ) -> None:
