@@ -84,16 +84,19 @@ def shown_by(cell: dict[str, Any]) -> float | None:
 
 def summary(exercises: Path) -> Iterator[str]:
     """A line for each problem set, and at last what is next."""
-    following = None
+    unfinished = []
     for path in sorted(exercises.glob("[0-9]*/[0-9]*.ipynb")):
         steps = [step for step in steps_of(path) if step.exercise]
         said = [f"{step.part} {points(step)}" for step in steps]
         earned = sum(step.earned or 0 for step in steps)
         yield f"{path.stem:22} {', '.join(said)}: {earned:g} of {sum(s.points for s in steps):g}"
-        behind = (step for step in steps if not step.is_full)
-        following = following or next(((path.stem, step) for step in behind), None)
-    if following:
-        name, step = following
+        behind = [step for step in steps if not step.is_full]
+        if behind:
+            begun = any(step.earned is not None for step in steps)
+            unfinished.append((begun * path.stat().st_mtime, path.stem, behind[0]))
+    if unfinished:
+        # the set that was saved last, of those begun; the first of all if none is
+        _, name, step = max(unfinished, key=lambda each: each[0])
         yield f"Next: {name}, part {step.part}. {step.title}"
     else:
         yield "Nothing is left but the parts in words, which a person reads."
@@ -113,10 +116,10 @@ def beside(exercise: str, root: Path) -> Iterator[str]:
     name = exercise.partition("/")[0]
     mine, theirs = (root / folder / name / f"{name}.ipynb" for folder in ("exercises", "solutions"))
     if not mine.is_file():
-        raise ValueError(f"There is no problem set {name}.")
-    own = next((step for step in steps_of(mine) if step.exercise == exercise), None)
-    if own is None:
-        raise ValueError(f"Problem set {name} has no part that is called {exercise}.")
+        raise ValueError(f"There is no problem set {name}. A part is called 01_retrieval/softmax.")
+    steps = {step.exercise: step for step in steps_of(mine) if step.exercise}
+    if (own := steps.get(exercise)) is None:
+        raise ValueError(f"There is no part {exercise}. Choose one of: {', '.join(steps)}.")
     if not own.is_full:
         raise ValueError(f"{exercise} shows {points(own)} points. Get all of them first, and save.")
     if not theirs.is_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -26,9 +27,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def show(root: Path, text: str) -> None:
+def show(root: Path, text: str, path: Path | None = None) -> None:
     """Let the check of the first part have shown some points."""
-    path = root / "exercises" / SET / f"{SET}.ipynb"
+    path = path or root / "exercises" / SET / f"{SET}.ipynb"
     notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         if f'check("{PART}")' in "".join(cell["source"]) and cell["metadata"].get("nbgrader"):
@@ -50,6 +51,22 @@ def test_points_are_those_that_the_checks_have_shown(
     assert "A 4/4, B -/4" in line
     assert line.endswith(": 4 of 21")
     assert following == f"Next: {SET}, part B. The soft lookup"
+
+
+def test_next_is_a_part_of_the_set_that_was_saved_last(root: Path) -> None:
+    for number, name in enumerate(("02_skipped", "03_begun", "04_begun_before")):
+        shutil.copytree(root / "exercises" / SET, root / "exercises" / name)
+        path = root / "exercises" / name / f"{SET}.ipynb"
+        path = path.rename(path.with_name(f"{name}.ipynb"))
+        os.utime(path, (0, 9e8 - number))
+    *_, following = progress.summary(root / "exercises")
+    assert following == f"Next: {SET}, part A. Softmax by hand"
+    for name, seconds in (("03_begun", 9e8), ("04_begun_before", 8e8)):
+        path = root / "exercises" / name / f"{name}.ipynb"
+        show(root, "4.0", path)
+        os.utime(path, (0, seconds))
+    *_, following = progress.summary(root / "exercises")
+    assert following == "Next: 03_begun, part B. The soft lookup"
 
 
 def test_of_all_sets_every_part_with_a_check_is_found() -> None:
@@ -94,7 +111,10 @@ def test_where_solutions_are_not_given_out_none_is_shown(
 
 
 def test_what_there_is_not_is_named(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, said in (("99_x/y", "no problem set 99_x"), (f"{SET}/y", "no part")):
+    for name, said in (
+        ("99_x/y", "no problem set 99_x"),
+        (f"{SET}/y", "Choose one of: 01_retrieval/softmax"),
+    ):
         assert progress.main([name, "--root", str(root)]) == 1
         assert said in capsys.readouterr().err
     (root / "exercises" / SET / f"{SET}.ipynb").write_text("[]")
