@@ -61,6 +61,7 @@ ANY = Check("any", 1, lambda generator: {})
             "every number is 1.0002 times",
         ),
         (torch.zeros(3), torch.arange(1.0, 4), "(3 of 3 differ): all your numbers are 0"),
+        (torch.ones(3) > 0, torch.ones(3) < 0, "at [0] it is True and should be False (3 of"),
         ((1.0, 3.0), (1.0, 2.0), "value 2 of 2: it is 3, not 2"),
         (np.ones((3, 5)), np.ones((5, 3)), "shape is (3, 5) and should be (5, 3): two axes are"),
         (np.ones(3), np.ones(3, np.float32), "dtype is float64 and should be float32"),

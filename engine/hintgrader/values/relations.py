@@ -106,5 +106,7 @@ def _part(numbers: Tensor, axis: int, start: int) -> Tensor:
 
 def told_apart(one: float, other: float) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to see that they differ, but at least four."""
+    if isinstance(one, bool):
+        return str(one), str(other)
     shown = ((f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(4, 18))
     return next((pair for pair in shown if pair[0] != pair[1]), (repr(one), repr(other)))
