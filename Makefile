@@ -124,7 +124,7 @@ serve: book ## build the book, and serve it at http://localhost:8000
 
 lab: .venv/ready ## open the problem sets in JupyterLab
 	@$(BIN)/python tools/progress.py || true
-	@$(BIN)/jupyter lab exercises --LabApp.app_settings_dir=$(CURDIR)/tools/lab
+	@$(BIN)/jupyter lab exercises --LabApp.app_settings_dir="$(CURDIR)/tools/lab"
 
 progress: ## say how far you are in the problem sets; with PART=01_retrieval/softmax, once it is done, its solution
 	@$(PYTHON) tools/progress.py $(PART)

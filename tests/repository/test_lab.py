@@ -24,4 +24,4 @@ def test_settings_are_ones_that_jupyterlab_has() -> None:
 
 def test_make_lab_opens_it_with_these_settings() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nlab:")[2].split("\n\n")[0]
-    assert f"--LabApp.app_settings_dir=$(CURDIR)/{LAB.relative_to(ROOT)}" in recipe
+    assert f'--LabApp.app_settings_dir="$(CURDIR)/{LAB.relative_to(ROOT)}"' in recipe
