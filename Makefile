@@ -71,7 +71,7 @@ test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Nod
 
 # Other packages that have the layer too. torch comes from .venv, by a line that is read when Python starts.
 peers: .venv/peers/ready ## hold the layer against those of other packages, and write the table into the book
-	@ATTN_PEERS=1 .venv/peers/bin/python -m pytest tests/course/peers && .venv/peers/bin/python -m tests.course.peers.table
+	@ATTN_PEERS=1 TRITON_INTERPRET=1 .venv/peers/bin/python -m pytest tests/course/peers && .venv/peers/bin/python -m tests.course.peers.table
 
 .venv/peers/ready: requirements-peers.txt .venv/test
 	@$(PYTHON) -m venv --clear .venv/peers

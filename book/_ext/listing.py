@@ -4,7 +4,7 @@ A method is named with its class, `attn_course.bahdanau.BahdanauTranslator.trace
 
 First comes its essence, which `essence.py` cuts out of it; the whole is one click away, unless both
 are the same. The docstring is left out, because the page around it says the same in more words; the
-caption links to it.
+caption links to it, where the package has a page of it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Listing(SphinxDirective):
             raise self.error(f"{full_name}: {error}") from error
         self.env.note_dependency(str(path))
         role = "py:meth" if "." in name else "py:func"
-        hidden = name.rpartition(".")[2].startswith("_")
+        hidden = name.rpartition(".")[2].startswith("_") or not module.startswith("attn_course.")
         link = full_name if hidden else f"{{{role}}}`{full_name}`"
         shown = essence(whole)
         found: list[nodes.Node] = [container_wrapper(self, self.block(shown), link)]
