@@ -79,7 +79,8 @@ def recall(pairs: Sequence[int], right: Mapping[str, Tensor], chance: Tensor) ->
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         for runs, colour, line in zip(right.values(), colours, (LINES[0], *LINES), strict=False):
-            draw_mean_and_range(axes, at, runs, f"o{line}", color=colour)
+            over = 3 if colour == VIOLET else 2  # others may lie along it
+            draw_mean_and_range(axes, at, runs, f"o{line}", color=colour, zorder=over)
         axes.plot(at.numpy(), chance.numpy(), color=INK, linewidth=1, linestyle=(0, (1, 2)))
         for (name, height), colour in zip(_apart(ends, 0.07).items(), (*colours, INK), strict=True):
             axes.text(at[-1].item() * 1.06, height, name, color=colour, va="center")

@@ -36,8 +36,8 @@ attnMachine("associative-memory", {
       end = drawState(pen, [0, 0, 200], model);
     pen.text("formula", 0, end + 22, formula, "ink", { bold: true });
     drawAnswer(pen, [0, end + 42, 270], model, data);
-    drawRecall(pen, [290, below + 10, pen.width - 290, 100], model, data);
-    return below + 128;
+    drawRecall(pen, [290, below + 10, pen.width - 290, 160], model, data);
+    return below + 188;
   },
   say(_, { d, answer, history }, __, data) {
     const { names, state, softmax } = history.at(-1),
