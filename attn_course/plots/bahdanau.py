@@ -8,12 +8,17 @@ from collections.abc import Mapping, Sequence, Set
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.plots import FAINT, INK, ROLE, VIOLET, closed, signed, style
-from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
+
+# No weight shows the ground of the page, light or dark.
+FROM_NOTHING_TO_WEIGHT = LinearSegmentedColormap.from_list(
+    "weight", [to_rgba(ROLE["weight"], 0), to_rgba(ROLE["weight"])]
+)
 
 # --- why there is a tanh --------------------------------------------------------------------------
 
@@ -133,16 +138,16 @@ def alignment(
 
 
 def _matrix(axes: Axes, weights: Tensor) -> object:
-    """Draw weights from 0, the paper, to 1."""
+    """Draw weights from 0, the ground, to 1."""
     axes.spines[:].set_visible(True)
     return axes.imshow(
-        weights.detach().numpy(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1, aspect="auto"
+        weights.detach().numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1, aspect="auto"
     )
 
 
 def _frame(axes: Axes, source: int, target: int, line: str) -> None:
     corner = (source - 0.42, target - 0.42)
-    axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor="black", linestyle=line))
+    axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=INK, linestyle=line))
 
 
 # --- what is measured -----------------------------------------------------------------------------

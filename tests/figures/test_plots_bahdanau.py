@@ -198,7 +198,7 @@ def test_matrices_show_their_weights_on_one_scale_from_nothing_to_all() -> None:
         for image, matrix in zip(images, matrices, strict=False):
             assert_near(image.get_array(), matrix)
             assert (image.norm.vmin, image.norm.vmax) == (0, 1)
-            assert to_rgb(image.cmap(0.0)) == (1, 1, 1)
+            assert image.cmap(0.0) == to_rgba(ROLE["weight"], 0)  # the ground shows
 
 
 def test_alignment_has_words_on_both_axes_and_frames_around_the_links() -> None:
