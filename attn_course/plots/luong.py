@@ -120,7 +120,7 @@ def mixtures(
     """
     fills, lengths = (ROLE["key"], PAPER), {len(words) for words in readings.values()}
     with style():
-        figure, panels = plt.subplots(1, len(written), figsize=(5.2, 1.9), sharey=True)
+        figure, panels = plt.subplots(len(written), 1, figsize=(3.6, 3.2), sharex=True)
         for axes, (word, second) in zip(panels, written.items(), strict=True):
             for place, both in enumerate(zip(*readings.values(), strict=True)):
                 is_second = place in second
