@@ -83,6 +83,14 @@ def test_submission_that_lacks_some_parts_is_unfinished():
     assert count_states([begun, nothing, begun]) == "1 missing, 2 unfinished"
 
 
+def test_unreadable_work_has_no_points_on_the_screen():
+    unreadable = replace(record("bob"), state="missing", unreadable=True)
+    (line,) = [line for line in shown([unreadable]) if "bob" in line]
+    assert line.split() == ["bob", "unreadable"]
+    assert "missing" not in " ".join(shown([unreadable]))
+    assert count_states([unreadable, record()]) == "1 cheated?, 1 unreadable"
+
+
 def test_sum_is_said_to_lack_what_a_person_reads():
     assert " ".join(shown([record()])).count("; the sum is without the parts that a person") == 1
 

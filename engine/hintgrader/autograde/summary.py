@@ -58,6 +58,9 @@ def make_table(records: list[SubmissionRecord], failures: list[Failure]) -> Tabl
     most = max(map(len, totals), default=0)
     table.add_column("sum", justify="right", no_wrap=True, min_width=most)
     for record, total in zip(records, totals, strict=True):
+        if record.unreadable:  # no points were given, not even 0
+            table.add_row(escape(plain(record.student)), *[""] * len(exercises), UNREADABLE)
+            continue
         by_name = {part.exercise: part for part in record.parts}
         cells = [_cell(by_name[name]) if name in by_name else "" for name in exercises]
         table.add_row(escape(plain(record.student)), *cells, total)
@@ -70,7 +73,8 @@ def make_legend(records: list[SubmissionRecord]) -> str:
     """The legend of the table: its numbers and its marks."""
     exercises = [name.partition("/")[2].replace("_", " ") for name in _exercises(records)]
     numbers = ", ".join(f"{number} {name}" for number, name in enumerate(exercises, 1))
-    found = {part.state for record in records for part in record.parts} - {"graded"}
+    readable = (record for record in records if not record.unreadable)
+    found = {part.state for record in readable for part in record.parts} - {"graded"}
     marks = ", ".join(f"{MARKS[state]} {state}" for state in STATES if state in found)
     marked = f"{numbers} (points)" + (f"; {marks}" if marks else "")
     return f"{marked}; the sum is without the parts that a person reads"
@@ -79,14 +83,16 @@ def make_legend(records: list[SubmissionRecord]) -> str:
 def count_states(records: Iterable[SubmissionRecord]) -> str:
     """Counts of submissions by state, the worst first; "unfinished" where only some parts are
     missing."""
-    counts = Counter("unfinished" if _is_unfinished(record) else record.state for record in records)
-    states = [*reversed(STATES[1:]), "unfinished", STATES[0]]
+    counts = Counter(map(_state, records))
+    states = [*reversed(STATES[2:]), UNREADABLE, STATES[1], "unfinished", STATES[0]]
     return ", ".join(f"{counts[state]} {state}" for state in states if counts[state])
 
 
-def _is_unfinished(record: SubmissionRecord) -> bool:
-    """True if some parts are missing and others are not."""
-    return record.state == "missing" and any(part.state != "missing" for part in record.parts)
+def _state(record: SubmissionRecord) -> str:
+    if record.unreadable:
+        return UNREADABLE
+    missing = [part.state == "missing" for part in record.parts]
+    return "unfinished" if record.state == "missing" and not all(missing) else record.state
 
 
 def log_lines(records: Iterable[SubmissionRecord]) -> list[str]:
