@@ -98,6 +98,13 @@ def make_items(page: Page) -> None:
         page.locator(".rubric .fields").wait_for(state="hidden")
 
 
+def test_page_opens_at_the_first_answer_that_a_person_reads(
+    course: Course, address: str, page: Page
+) -> None:
+    open_page(page, course, address)
+    page.locator(f"#{WORDS}:focus").wait_for()
+
+
 def is_given(page: Page, place: int) -> bool:
     pressed = page.locator(".rubric [aria-pressed]").nth(place).get_attribute("aria-pressed")
     return pressed == "true"

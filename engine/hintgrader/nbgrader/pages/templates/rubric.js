@@ -194,6 +194,13 @@
     }
   };
 
+  // nbgrader opens a page at its top, unless the one before was left at some field
+  const goToAnswer = () => {
+    const [panel] = panels.values();
+    if (formgrader.current_index > 0 || !panel) return;
+    panel.box.closest(".nbgrader_cell").querySelector(".score").focus();
+  };
+
   // A letter clicks its item, unless words are being written; a field of points takes no letters
   const clickItem = (event) => {
     const place = LETTERS.indexOf(event.key.toLowerCase());
@@ -226,7 +233,8 @@
     formgrader.comments.on("change sync", () => panels.forEach((one) => one.press()));
     document.addEventListener("keydown", clickItem);
     document.addEventListener("click", leave);
-    ask("GET").then(show, (error) => {
+    const opened = ask("GET").then(show).then(goToAnswer);
+    opened.catch((error) => {
       const said = make("p", { className: "alert alert-warning" }, error.message);
       said.setAttribute("role", "alert");
       document.getElementById("notebook-container").prepend(said);
