@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,24 @@ def test_what_a_person_gives_later_is_exported(course: Path, caplog) -> None:
         gradebook.find_grade("fit-check", SET, SET, "ada").manual_score = 3
         gradebook.db.commit()
     assert "ada,,3\n" in export(course, caplog).replace("\r", "")
+
+
+def test_late_penalty_of_other_points_is_named_with_what_mends_it(course: Path, caplog) -> None:
+    rule = 'c.LateSubmissionPlugin.penalty_method = "zero"\n'
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as settings:
+        settings.write(rule)
+    with book(course) as gradebook:
+        gradebook.update_or_create_assignment(SET, duedate="2027-03-01 18:00 UTC")
+        submission = gradebook.find_submission(SET, "ada")
+        submission.timestamp = datetime(2027, 3, 2)
+        submission.notebooks[0].late_submission_penalty = submission.score
+        gradebook.db.commit()
+        gradebook.find_grade("words", SET, SET, "ada").manual_score = 1
+        gradebook.db.commit()
+    export(course, caplog)
+    again = f"hintgrader autograde {SET} --force --student ada"
+    assert f"The late penalty of ada is out of date: {again}" in caplog.text
+    assert caplog.text.count("out of date") == 1
 
 
 def test_name_with_a_comma_stays_in_its_column(course: Path, caplog) -> None:

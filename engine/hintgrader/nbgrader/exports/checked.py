@@ -16,6 +16,7 @@ from hintgrader.nbgrader.exports.mark_checks import (
     changed_marks,
     marks_incomplete,
     marks_not_given,
+    outdated_penalties,
     unreadable_work,
 )
 from hintgrader.nbgrader.printable import cell_of_csv, plain
@@ -105,6 +106,9 @@ def check_before_export(exporter: ExportPlugin, gradebook: Gradebook) -> Words:
     unreadable = dict.fromkeys(unreadable_work(course, submissions), UNREADABLE)
     for student, assignment in sorted(unreadable):
         exporter.log.warning("%s: the work of %s is %s", assignment, student, UNREADABLE)
+    for student, assignment in outdated_penalties(course, submissions):
+        again = f"hintgrader autograde {assignment} --force --student {student}"
+        exporter.log.warning("%s", plain(f"The late penalty of {student} is out of date: {again}"))
     _log_absent(exporter, absent)
     return unreadable | dict.fromkeys(absent, NOT_GRADED)
 

@@ -1,10 +1,12 @@
 """Checks that the gradebook holds the marks that were graded, and those that were given by hand."""
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from nbgrader.api import Grade, Gradebook
 from nbgrader.api import SubmittedAssignment as Submission
+from nbgrader.preprocessors import AssignLatePenalties
 
 from hintgrader.nbgrader.course import Course, GradingError
 from hintgrader.records.records import NOT_GRADED, read_record, record_path
@@ -32,6 +34,26 @@ def unreadable_work(course: Course, submissions: Iterable[Submission]) -> set[tu
             if read_record(path).unreadable and not submission.score:
                 found.add((submission.student_id, submission.name))
     return found
+
+
+def outdated_penalties(
+    course: Course, submissions: Iterable[Submission]
+) -> Iterator[tuple[str, str]]:
+    """Students and problem sets whose late penalty would now be another one.
+
+    It was computed when they were graded: from fewer points, or by another rule or due date.
+    """
+    late = AssignLatePenalties(config=course.config)
+    late.init_plugin()
+    for submission in submissions:
+        student, seconds = submission.student_id, submission.total_seconds_late
+        for notebook in submission.notebooks:
+            now = 0.0
+            if seconds > 0:
+                rule = late.plugin_inst.late_submission_penalty
+                now = min(max(rule(student, notebook.score, seconds) or 0.0, 0.0), notebook.score)
+            if not math.isclose(now, notebook.late_submission_penalty or 0.0, abs_tol=1e-9):
+                yield student, submission.name
 
 
 def marks_not_given(
