@@ -145,6 +145,16 @@ def test_bad_upload_is_left_by_itself_and_counts_as_unreadable(
     assert written < 6_000_000
 
 
+def test_only_what_is_left_behind_is_warned_of(course: Path, caplog) -> None:
+    moodle(course, ada={NOTEBOOK: b"{}"})
+    with ZipFile(course / "grading" / "downloaded" / SET / "archive" / "more.zip", "w") as packed:
+        packed.writestr(f"Mary Stranger_8_assignsubmission_file/{NOTEBOOK}", b"{}")
+    assert collect(course, caplog)["ada"] == [NOTEBOOK]
+    assert "0 students of the roster fit 'Mary Stranger_8_assignsubmission_file'" in caplog.text
+    assert "Ada Lovelace" not in caplog.text
+    assert "submitted" not in caplog.text.replace("Stranger_8_assignsubmission", "")
+
+
 def test_archive_that_is_broken_itself_leaves_the_others(
     course: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
