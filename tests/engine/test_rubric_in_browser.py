@@ -103,6 +103,9 @@ def test_page_opens_at_the_first_answer_that_a_person_reads(
 ) -> None:
     open_page(page, course, address)
     page.locator(f"#{WORDS}:focus").wait_for()
+    page.set_viewport_size({"width": 950, "height": 700})  # as in a tab of JupyterLab
+    for way in ("Prev", "Next"):
+        page.get_by_role("link", name=way).click(trial=True, timeout=5000)
 
 
 def is_given(page: Page, place: int) -> bool:
