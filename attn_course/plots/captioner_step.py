@@ -3,14 +3,15 @@
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, Rectangle
 from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 SIDE = 2.7  # of a grid, in the units of the diagram
-IMAGE, GRID, OUTPUT, DECODER = 0.0, 4.2, 9.1, 11.3  # left edges of image and grids; context, states
+IMAGE, GRID, OUTPUT, DECODER = 0.0, 4.2, 9.5, 11.3  # left edges of image and grids; context, states
+GATE, RING = 8.25, 0.24  # where the gate multiplies the sum, and the radius of its ring
 FEATURES, WEIGHTS = 4.7, 0.6  # heights of the two rows
 HALFWAY = (FEATURES + WEIGHTS + SIDE) / 2  # between them
 LOW = WEIGHTS + SIDE / 2  # of context and new state
@@ -85,7 +86,7 @@ def _weights(axes: Axes, weights: Tensor) -> None:
     _arrow(axes, (middle, FEATURES - 0.1), (middle, WEIGHTS + SIDE + 0.1))
     axes.text(middle - 0.3, HALFWAY, "scores,\none softmax", **_LEFT)
     axes.text(GRID - 0.3, LOW, "$\\alpha_{t,i,j}$", **_LEFT)
-    _arrow(axes, (right + 0.1, LOW), (OUTPUT - 0.5, LOW))
+    _arrow(axes, (right + 0.1, LOW), (GATE - RING, LOW))
     axes.text(right + 0.15, LOW - 0.25, "weighted\nsum of $h$", ha="left", va="top")
     turn, end = right + 0.5, LOW + 0.1
     axes.plot([right + 0.1, turn], [FEATURES + 0.4] * 2, color=ROLE["value"], linewidth=1)
@@ -98,13 +99,15 @@ _LEFT = {"ha": "right", "va": "center"}
 def _decoder(axes: Axes, given: str, said: str) -> None:
     """Draw the states, the gate, the context and the word, and the inputs of each of them."""
     asks = FEATURES + SIDE / 2
-    gate = (OUTPUT, LOW + 0.9)
     _box(axes, (DECODER, asks), "query", "$s_{t-1}$")
     _box(axes, (OUTPUT, LOW), "output", "$c_t$")
     _box(axes, (DECODER, LOW), "state", "$s_t$")
     _arrow(axes, (DECODER - 0.7, asks - 0.2), (GRID + SIDE / 2 + 0.1, HALFWAY))
-    _arrow(axes, (DECODER - 0.4, asks - 0.5), (gate[0] + 0.3, gate[1] + 0.3))
-    axes.text(*gate, "$\\times\\,\\beta_t$", ha="center", va="center")
+    _arrow(axes, (DECODER - 0.4, asks - 0.5), (GATE + 0.6 * RING, LOW + 0.8 * RING))
+    axes.add_patch(Circle((GATE, LOW), RING, facecolor=PAPER, edgecolor=INK, linewidth=1))
+    axes.text(GATE, LOW, "$\\times$", ha="center", va="center")
+    axes.text(GATE - 0.05, LOW + 0.75, "$\\beta_t$", ha="center", va="center")
+    _arrow(axes, (GATE + RING, LOW), (OUTPUT - 0.45, LOW))
     _arrow(axes, (DECODER, asks - 0.5), (DECODER, LOW + 0.5))
     _arrow(axes, (OUTPUT + 0.5, LOW), (DECODER - 0.5, LOW))
     _arrow(axes, (GIVEN[0] + 0.3, GIVEN[1] + 0.3), (DECODER - 0.5, LOW - 0.4))

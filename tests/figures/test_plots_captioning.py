@@ -203,7 +203,7 @@ def test_step_shows_image_features_weights_and_words() -> None:
 def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
     """As `Captioner.trace` computes them: the gate from the state, cell and readout from three."""
     (axes,) = captioner_step().axes
-    named = {"$s_{t-1}$", "$s_t$", "$c_t$", "$\\times\\,\\beta_t$", "a", "seven"}
+    named = {"$s_{t-1}$", "$s_t$", "$c_t$", "$\\times$", "a", "seven"}
     places = {t.get_text(): t.get_position() for t in axes.texts if t.get_text() in named}
     assert set(places) == named
 
@@ -214,7 +214,7 @@ def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
     drawn = {(nearest(arrow.xyann), nearest(arrow.xy)) for arrow in arrows}
     inputs = {("$s_{t-1}$", "$s_t$"), ("$c_t$", "$s_t$"), ("a", "$s_t$")}
     inputs |= {("$s_t$", "seven"), ("$c_t$", "seven"), ("a", "seven")}
-    inputs |= {("$s_{t-1}$", "$\\times\\,\\beta_t$")}
+    inputs |= {("$s_{t-1}$", "$\\times$"), ("$\\times$", "$c_t$")}
     assert inputs <= drawn
 
 
