@@ -91,15 +91,10 @@ def _matrix(
         look = {"facecolor": ROLE.get(role, PAPER), "edgecolor": INK, "linewidth": 1}
         axes.add_patch(Rectangle(corner, width, height, **look))
     above = y + height / 2 + 0.1 + 0.11 * (copies - 1)
-    axes.text(
-        x + width / 2,
-        y,
-        name,
-        color=ink_of(role),
-        ha="center",
-        va="center",
-        fontsize=13 if shape[0] > 1 else 11,
-    )
+    if shape[0] > 1:
+        axes.text(x + width / 2, y, name, color=ink_of(role), ha="center", va="center", fontsize=13)
+    else:  # a letter is taller than one row
+        axes.text(x + width / 2, y - height / 2 - 0.1, name, ha="center", va="top", fontsize=13)
     axes.text(x + width / 2, above, shape[1], ha="center", va="bottom")
     axes.text(x - 0.1, y, shape[0], ha="right", va="center")
     return x + width + 0.11 * (copies - 1)
