@@ -140,8 +140,8 @@ def squeezes_through_one_vector(batches, unseen, vocab_size, max_len):
 
 @mistake(evidence="untrained")
 def never_updates(batches, unseen, vocab_size, max_len):
-    """words of both languages in no order are what a translator says that has learned nothing, or
-    next to nothing, from `batches`; call `backward` and `step` for every batch, and `return` after
+    """words in no order are what a translator says that has learned nothing, or next to nothing,
+    from `batches`; call `backward` and `step` for every batch, and `return` after
     the last of them. If you do, are they the argument `batches`? The `rows` of the notebook, for
     one, number the words otherwise"""
     model = _learn(_attentive(vocab_size), batches, update=False)

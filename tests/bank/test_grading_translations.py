@@ -34,6 +34,8 @@ def show(row: list[int]) -> str:
         ([[BOS, *row[:-1]] for row in TRUTH], "begin with BOS", "BOS"),
         ([[w + 10 if w > 9 else w for w in row] for row in TRUTH], "language of the", "other lang"),
         ([[10, 12, 22, 14, EOS]] * 6, "mix words of both languages", "untrained"),
+        ([[24, 25, 26, 24, 25, 26]] * 6, "begin as no target does, and never end", "untrained"),
+        ([[12, 13, 14, 12, 13, 14]] * 6, "begin as no target does, and never end", "untrained"),
         ([[13] * 6] * 3 + [[EOS] + [PAD] * 5] * 3, "are empty, or say one word", "one word"),
         ([row[:2] for row in TRUTH], "are cut off", "cut off"),
         (RUNS_ON + [[*row[:2], 13, 13, 13, 13] for row in TRUTH[3:]], "go on where", "no end"),
