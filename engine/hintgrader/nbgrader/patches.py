@@ -56,15 +56,15 @@ def time_of_submission(api: NbGraderAPI, assignment: str, student: str) -> datet
     return time_in(api.coursedir, api.coursedir.format_path(place, student, assignment))
 
 
-def collect_files(app: ZipCollectApp, files: list[str]) -> dict[str, Any]:
+def collect_files(app: ZipCollectApp, files: list[str]) -> dict[str, object]:
     """Say of an archive what was left behind; nbgrader's lines on all the rest would hide it."""
     with _only(logging.WARNING, app.log):
-        found: dict[str, Any] = _collect(app, files)
+        found: dict[str, object] = _collect(app, files)
     app.log.info("Collected: the work of %d", len(found))
     return found
 
 
-def transfer_files(app: ZipCollectApp, found: dict[str, Any]) -> None:
+def transfer_files(app: ZipCollectApp, found: dict[str, object]) -> None:
     """Copy it; that there was no folder for somebody is nothing to warn of."""
     with _only(logging.ERROR, app.log):
         _transfer(app, found)
