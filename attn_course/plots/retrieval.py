@@ -97,14 +97,18 @@ def axis_mistake(right: Tensor, wrong: Tensor) -> Figure:
 def painted_keys(steps: Sequence[int | str], history: Tensor, words: Sequence[str]) -> Figure:
     """Draw keys that are colours, (len(steps), len(words), 3), as they were at some steps.
 
-    A step may have a name, for keys that were not learned.
+    A step may have a name, for keys that were not learned; such steps come last, after a gap.
     """
+    learned = sum(isinstance(step, int) for step in steps)
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 4.0))
         axes.imshow(history.clamp(0, 1).transpose(0, 1).numpy(), aspect="auto")
         axes.set_xticks(range(len(steps)), steps)
         axes.set_yticks(range(len(words)), words)
-        axes.set(xlabel="steps of gradient descent", ylabel="key of")
+        axes.set(ylabel="key of")
+        axes.set_xlabel("steps of gradient descent", x=learned / 2 / len(steps))
+        if learned < len(steps):
+            axes.axvline(learned - 0.5, color=PAPER, linewidth=16)
         axes.set_yticks(np.arange(0.5, len(words) - 1), minor=True)
         axes.grid(which="minor", axis="y", color=PAPER, linewidth=4)
         axes.tick_params(which="both", length=0)

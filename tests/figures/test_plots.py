@@ -241,6 +241,14 @@ def test_painted_keys_show_a_row_a_word_and_a_column_a_step_in_real_colours(
     assert_near(image.get_array(), STAGES.clamp(0, 1).transpose(0, 1))
     assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "10", "100"]
+    assert not axes.lines
+
+
+def test_keys_that_were_not_learned_stand_apart_from_the_steps() -> None:
+    (axes,) = retrieval.painted_keys([0, 10, "mean"], STAGES, WORDS).axes
+    (gap,) = axes.lines
+    assert_near(gap.get_xdata(), [1.5, 1.5])
+    assert axes.xaxis.label.get_position()[0] == pytest.approx(1 / 3)  # below the steps alone
 
 
 def test_colours_of_the_survey_have_legible_words() -> None:
