@@ -14,10 +14,12 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, ROLE, VIOLET, closed, style
+from attn_course.plots import BROWN, COMPARED, FAINT, GREY, INK, ROLE, VIOLET, closed, style
 
 # Beside their hues, for readers who see few of them.
 LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2))]
+# Other than those of the kernels, since readers would take a judge for one.
+JUDGES = [("-", BROWN), ((0, (1, 1)), GREY), ((0, (5, 2)), INK)]
 # At a distance of u widths.
 FORMULAS = {
     "Gaussian": r"$\exp(-\frac{1}{2}u^2)$",
@@ -151,13 +153,15 @@ def errors_by_width(
 def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float) -> Figure:
     """Draw what several ways to measure an error say about each width."""
     with _drawn(1, 3.4) as (figure, axes):
-        for line, hue, (name, error) in zip(LINES, COMPARED, errors.items(), strict=False):
+        for (line, hue), (name, error) in zip(JUDGES, errors.items(), strict=True):
             axes.plot(widths, error, linestyle=line, color=hue, label=name)
+            above = 20 if error[1] > error[0] else 6  # else a rising line crosses its name
+            start = float(widths[0]), float(error[0])
+            axes.annotate(name, start, (4, above), textcoords="offset points", color=hue)
         axes.axvline(chosen, color=FAINT, linewidth=1)
         axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, 1.6))
         axes.set_xticks([0.01, 0.03, 0.1, 0.3, 1], ["0.01", "0.03", "0.1", "0.3", "1"])
         axes.minorticks_off()
-        figure.legend(handlelength=3.2, loc="outside upper center", ncols=2)
     return figure
 
 
