@@ -74,10 +74,13 @@ def test_without_one_of_its_lines_it_is_not(change: tuple[str, str], tmp_path: P
     assert (found - expected(qkv, is_causal)).abs().max() > 0.01
 
 
-def test_without_rescaling_rows_are_wrong_whose_best_key_comes_late(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sum_of", ["total", "blend"])
+def test_without_rescaling_rows_are_wrong_whose_best_key_is_late(
+    sum_of: str, tmp_path: Path
+) -> None:
     qkv = drawn(100)
     late = scaled_dot_scores(*qkv[:2]).argmax(-1) >= TILE
-    module = changed(*CHANGES["no rescaling of the total"], tmp_path)
+    module = changed(*CHANGES[f"no rescaling of the {sum_of}"], tmp_path)
     found = module.attend(*qkv, is_causal=False, tile_len=TILE)
     apart = (found - expected(qkv, False)).abs().amax(-1)
     assert apart[~late].max() < 2e-6

@@ -11,7 +11,8 @@ from torch import Tensor
 @triton.jit
 def attend_to_tiles(Q, K, V, out, n, causal: tl.constexpr, d: tl.constexpr, B: tl.constexpr):
     """Attend with one tile of `B` queries; `d` and `B` are powers of two."""
-    rows, width = tl.program_id(0) * B + tl.arange(0, B)[:, None], tl.arange(0, d)
+    rows = tl.program_id(0) * B + tl.arange(0, B)[:, None]
+    width = tl.arange(0, d)
     query = tl.load(Q + rows * d + width, rows < n, 0.0)
     best = tl.full((B, 1), -float("inf"), tl.float32)
     total, blend = tl.zeros((B, 1), tl.float32), tl.zeros((B, d), tl.float32)
@@ -24,10 +25,9 @@ def attend_to_tiles(Q, K, V, out, n, causal: tl.constexpr, d: tl.constexpr, B: t
         allowed = (columns < n) & ((columns <= rows) | (not causal))
         scores = tl.where(allowed, scores, -float("inf"))
         higher = tl.maximum(best, tl.max(scores, 1, keep_dims=True))
-        kept, powers = tl.exp(best - higher), tl.exp(scores - higher)
+        best, kept, powers = higher, tl.exp(best - higher), tl.exp(scores - higher)
         total = total * kept + tl.sum(powers, 1, keep_dims=True)
         blend = blend * kept + tl.dot(powers, value, input_precision="ieee")
-        best = higher
     tl.store(out + rows * d + width, blend / total, rows < n)
 
 
