@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from torch import Tensor
 from torch.testing import assert_close
 
 from attn_course.context.chosen import chosen_blocks
@@ -180,11 +181,20 @@ def test_kept_first_tokens_stay_at_the_distance_that_they_have_in_the_cache() ->
     assert_close(found, read_otherwise(writer, kept)[:, -1], **CLOSELY)
 
 
-def test_slower_and_stretched_reading_change_far_tokens() -> None:
+@pytest.mark.parametrize("ways", [{"base": 1e6}, {"stretch": 3.0}])
+def test_slower_and_stretched_reading_is_that_of_a_model_that_turns_so(
+    ways: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     tokens = torch.randint(13, (1, LENGTH), generator=torch.Generator().manual_seed(0))
     plain = read_otherwise(small_writer(), tokens)
-    for ways in ({"base": 1e6}, {"stretch": 3.0}):
-        assert (read_otherwise(small_writer(), tokens, **ways) - plain).abs().max() > 1e-4
+    found = read_otherwise(small_writer(), tokens, **ways)
+
+    def turn(vectors: Tensor, start: int) -> Tensor:
+        return rotate_pairs(vectors, start + torch.arange(vectors.shape[-2]), **ways)
+
+    monkeypatch.setattr("attn_course.transformer.rotate_by_position", turn)
+    assert_close(found, small_writer()(tokens).detach(), **CLOSELY)
+    assert (found - plain).abs().max() > 1e-4
 
 
 def test_hearing_all_but_one_key() -> None:
@@ -198,6 +208,12 @@ def test_hearing_all_but_one_key() -> None:
     emptied = hear_without(encoder, ids, 4, keeps_weight=True)
     assert (emptied - away).abs().max() > 1e-3
     assert (emptied - encoder(ids)).abs().max() > 1e-3
+    # the same model, in which each layer projects that token to a value of 0
+    for layer in encoder.layers:
+        layer.attention.project_value.register_forward_hook(
+            lambda _, __, value: value * (ids != 4)[:, None]
+        )
+    assert_close(emptied, encoder(ids), **CLOSELY)
 
 
 def test_published_sizes_give_the_bytes_that_their_reports_imply() -> None:
