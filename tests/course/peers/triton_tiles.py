@@ -24,8 +24,8 @@ def attend_to_tiles(Q, K, V, out, n, causal: tl.constexpr, d: tl.constexpr, B: t
         scores = tl.dot(query, key.T, input_precision="ieee") * d**-0.5
         allowed = (columns < n) & ((columns <= rows) | (not causal))
         scores = tl.where(allowed, scores, -float("inf"))
-        higher = tl.maximum(best, tl.max(scores, 1, keep_dims=True))
-        best, kept, powers = higher, tl.exp(best - higher), tl.exp(scores - higher)
+        top = tl.maximum(best, tl.max(scores, 1, keep_dims=True))
+        best, kept, powers = top, tl.exp(best - top), tl.exp(scores - top)
         total = total * kept + tl.sum(powers, 1, keep_dims=True)
         blend = blend * kept + tl.dot(powers, value, input_precision="ieee")
     tl.store(out + rows * d + width, blend / total, rows < n)
