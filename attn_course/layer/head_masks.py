@@ -1,15 +1,11 @@
 """Masks for layers that take tokens, where a mask of two axes may be taken for another."""
 
-from typing import TypeVar
-
 from torch import Tensor
 
 from attn_course.scaled_dot_product import combine
 
-Mask = TypeVar("Mask", bound=Tensor | None)
 
-
-def unambiguous(mask: Mask, queries: Tensor) -> Mask:
+def unambiguous(mask: Tensor | None, queries: Tensor) -> Tensor | None:
     """The mask, which is for pairs of a query and a key, if it cannot be one for padding.
 
     Args:
