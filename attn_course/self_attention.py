@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attn_course.layer.head_masks import unambiguous
+from attn_course.layer.head_masks import require_unambiguous
 from attn_course.retrieval import attend, dot_scores
 from attn_course.scaled_dot_product import attention, attention_weights
 from attn_course.shapes import checked
@@ -62,8 +62,9 @@ class SelfAttention(nn.Module):
         mask: Bool[Tensor, "*#batch #length #length"] | None = None,
     ) -> Float[Tensor, "*batch length d_value"]:
         """For each token, the mean of all values, weighted by how well their keys answer it."""
+        require_unambiguous(mask, tokens)
         query, key = self.project_query(tokens), self.project_key(tokens)
-        return attention(query, key, self.project_value(tokens), unambiguous(mask, tokens))
+        return attention(query, key, self.project_value(tokens), mask)
 
     @checked
     def weights(
@@ -72,8 +73,9 @@ class SelfAttention(nn.Module):
         mask: Bool[Tensor, "*#batch #length #length"] | None = None,
     ) -> Float[Tensor, "*batch length length"]:
         """The attention weights: each row is a token, and says how much it looks at each token."""
+        require_unambiguous(mask, tokens)
         query, key = self.project_query(tokens), self.project_key(tokens)
-        return attention_weights(query, key, unambiguous(mask, tokens))
+        return attention_weights(query, key, mask)
 
 
 def sinusoidal_positions(

@@ -5,8 +5,8 @@ from torch import Tensor
 from attn_course.scaled_dot_product import combine
 
 
-def unambiguous(mask: Tensor | None, queries: Tensor) -> Tensor | None:
-    """The mask, which is for pairs of a query and a key, if it cannot be one for padding.
+def require_unambiguous(mask: Tensor | None, queries: Tensor) -> None:
+    """Refuse a mask for pairs of a query and a key that could be one for padding.
 
     Args:
         mask: True where a query may attend.
@@ -17,7 +17,7 @@ def unambiguous(mask: Tensor | None, queries: Tensor) -> Tensor | None:
             `(batch, key_len)` just as well.
     """
     if mask is None or mask.ndim != 2 or queries.ndim != 3:
-        return mask
+        return
     batch, query_len = queries.shape[:2]
     if 1 < mask.shape[0] == batch == query_len and mask.shape[1] > 1:
         raise ValueError(
@@ -26,7 +26,6 @@ def unambiguous(mask: Tensor | None, queries: Tensor) -> Tensor | None:
             "(batch, key_len), for padding, write mask[:, None], or key_mask=mask where a layer "
             "takes one"
         )
-    return mask
 
 
 def mask_for_heads(
@@ -44,7 +43,7 @@ def mask_for_heads(
         ValueError: A mask of two axes could be one for padding, or it does not fit the scores.
     """
     if mask is not None:
-        mask = unambiguous(mask, heads[..., 0, :, :])
+        require_unambiguous(mask, heads[..., 0, :, :])
         mask = mask.unsqueeze(-3) if 2 < mask.ndim < heads.ndim else mask
         wanted = (*heads.shape[:-1], key_len)
         lengths = zip(mask.shape[::-1], wanted[::-1], strict=False)
