@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = ("book/laboratory", "book/instructors", "book/kill_matrix", "book/api")
 # Words and works have their order there, and need no number of a page.
 FOUND_BY_NAME = ("glossary", "bibliography")
-# Controls, and code that a cell hides.
+# Controls, and code that a cell hides, but not the output that it hides.
 ON_SCREEN = (
-    "script, a.headerlink, details.hide, .attn-controls, .attn-code, .attn-live, .attn-trouble, "
-    ".toctree-wrapper, .course-links"
+    "script, a.headerlink, details.hide:not(.below-input), details.below-input > summary, "
+    ".attn-controls, .attn-code, .attn-live, .attn-trouble, .toctree-wrapper, .course-links"
 )
 
 
@@ -56,6 +56,8 @@ def take_page(html: Path, page: str, inside: set[str]) -> Tag:
         element.decompose()
     for fold in article.select("details.whole-listing"):  # nothing on paper opens
         fold.name = fold.summary.name = "div"
+    for fold in article.select("details.below-input"):
+        fold.unwrap()
     for element in article.find_all(True):
         if "id" in element.attrs and not element.find_parent("svg"):
             element["id"] = f"{name}--{element['id']}"

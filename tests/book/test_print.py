@@ -96,6 +96,18 @@ def test_whole_listings_are_unfolded(book: Build) -> None:
     assert html.index("@checked") > html.index("def</span>")
 
 
+def test_hidden_code_is_left_out_and_hidden_output_printed(tmp_path: Path) -> None:
+    summary = "<summary>Show</summary>"
+    code = f'<details class="hide above-input">{summary}print(6.9)</details>'
+    output = f'<details class="hide below-input">{summary}<pre>+6.9</pre></details>'
+    page = f'<article class="bd-article"><h1>Title</h1>{code}{output}</article>'
+    (tmp_path / "one.html").write_text(page, encoding="utf-8")
+    section = join(tmp_path, ["one"])[1]
+    assert section.pre.get_text() == "+6.9"
+    assert section.find(["details", "summary"]) is None
+    assert "print" not in section.get_text()
+
+
 def test_links_into_another_chapter_say_the_page(tmp_path: Path) -> None:
     there = '<a class="reference internal" href="two.html#part">there</a>'
     here = '<a class="reference internal" href="#one">here</a>'
