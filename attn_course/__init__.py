@@ -1,3 +1,3 @@
 """Reference implementations of the attention mechanism, one module per chapter of the course."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
