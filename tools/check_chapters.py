@@ -46,7 +46,7 @@ MAX_WIDTH, MAX_LINES = 76, 10
 MAX_WORDS, MAX_CELLS, MAX_FORMULAS = 2_200, 14, 12
 # Of the same: cells whose code is folded away, how many of them without a word between, and by how
 # many minutes what it announces may differ from what it takes.
-MAX_FOLDED, MAX_IN_A_ROW, MAX_MINUTES_OFF = 4, 1, 5
+MAX_FOLDED, MAX_IN_A_ROW, MAX_MINUTES_OFF = 4, 1, 4
 # What takes a reader how long. Two people who had never seen the book needed 45 to 75 minutes a
 # core: with 200 words a minute, as in a novel, 22 more than this would say, in the mean. With 100,
 # and half a minute for folded code as well, the mean distance is 7.
