@@ -130,6 +130,7 @@ def _become_kernel(connection: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(order["variables"])
     threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    sys.path.insert(0, "")  # the kernel's folder, as elsewhere; the server began without its own
     sys.argv = ["ipykernel_launcher", *order["arguments"]]
     IPKernelApp.launch_instance()
 
