@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -20,6 +21,10 @@ ROLE = {
     "weight": "#CC79A7",
     "output": "#D55E00",
 }
+# No weight shows the ground of the page, light or dark.
+FROM_NOTHING_TO_WEIGHT = LinearSegmentedColormap.from_list(
+    "weight", [to_rgba(ROLE["weight"], 0), to_rgba(ROLE["weight"])]
+)
 # It follows the letters of the page; on an image, whose ground stays white, draw in black.
 INK = "#333333"
 # For what has no role and is compared, each with a mark or a dash of its own: hues far apart, and

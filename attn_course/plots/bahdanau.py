@@ -8,16 +8,19 @@ from collections.abc import Mapping, Sequence, Set
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, ROLE, VIOLET, closed, signed, style
-
-# No weight shows the ground of the page, light or dark.
-FROM_NOTHING_TO_WEIGHT = LinearSegmentedColormap.from_list(
-    "weight", [to_rgba(ROLE["weight"], 0), to_rgba(ROLE["weight"])]
+from attn_course.plots import (
+    FAINT,
+    FROM_NOTHING_TO_WEIGHT,
+    INK,
+    ROLE,
+    VIOLET,
+    closed,
+    signed,
+    style,
 )
 
 # --- why there is a tanh --------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
@@ -18,6 +17,7 @@ from attn_course.plots import (
     BROWN,
     COMPARED,
     FAINT,
+    FROM_NOTHING_TO_WEIGHT,
     GREY,
     INK,
     PAPER,
@@ -29,7 +29,6 @@ from attn_course.plots import (
 )
 from attn_course.plots.curves import draw_mean_and_range
 
-WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", ROLE["weight"]])
 LINES = ("-", "--", ":", "-.")
 
 
@@ -186,7 +185,7 @@ def patterns(text: str, steps: Mapping[int, Tensor]) -> Figure:
         )
         for column, (step, weights) in zip(panels.T, steps.items(), strict=True):
             for axes, table in zip(column, weights, strict=True):
-                axes.imshow(table.numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
+                axes.imshow(table.numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1)
                 axes.spines[:].set_visible(True)
                 axes.set_xticks(range(len(text)), letters, fontsize=7)
                 axes.set_yticks(range(len(text)), letters, fontsize=7)
