@@ -5,22 +5,18 @@ four heads of queries and fewer heads of keys, and at growing rates, with the sc
 of this course have and with those of normalized queries and keys.
 """
 
-import time
 from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor, nn
 
 from attn_course.data.novels import pieces
-from attn_course.data.windows import drawn_windows
 from attn_course.layer.key_value_cache import KeyValueCache
 from attn_course.long_context import rotate_pairs
 from attn_course.multi_head import MultiHeadAttention
-from attn_course.recurrence import count_parameters
-from attn_course.trained.parts import BATCH_SIZE, EVERY, RATE, SEEDS, SIZES
+from attn_course.trained.parts import EVERY, RATE, SEEDS, SIZES, measured
 from attn_course.trained.store import write_record
-from attn_course.trained.writers import Run, bits, numbers_of, window_loss
-from attn_course.training import train
+from attn_course.trained.writers import Run
 from attn_course.transformer import Block, LanguageModel
 
 NAME = "attention_today"
@@ -92,25 +88,5 @@ def build(recipe: Recipe, seed: int) -> LanguageModel:
 
 def run(question: str, recipe: Recipe, seed: int) -> Run:
     """Train a model; record its losses, and its bits on unseen text."""
-    model, start = build(recipe, seed), time.process_time()
-    stream = drawn_windows(numbers_of("training"), SIZES["context"] + 1, BATCH_SIZE, seed)
-    history = train(
-        model,
-        stream,
-        window_loss,
-        STEPS[question],
-        learning_rate=recipe.rate,
-        seed=seed,
-        progress=False,
-    )
-    seconds = time.process_time() - start
-    means = [part.mean().item() for part in torch.tensor(history.losses).split(EVERY)]
-    return {
-        "question": question,
-        **asdict(recipe),
-        "seed": seed,
-        "parameters": count_parameters(model),
-        "losses": [round(mean, 3) for mean in means],
-        "validation": round(bits(model.eval(), "validation", SIZES["context"]), 3),
-        "cpu_seconds": round(seconds, 1),
-    }
+    found = measured(build(recipe, seed), seed, STEPS[question], recipe.rate)
+    return {"question": question, **asdict(recipe), **found}

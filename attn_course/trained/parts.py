@@ -142,15 +142,18 @@ def build(without: str, seed: int) -> LanguageModel:
 
 def run(without: str, seed: int, steps: int = STEPS) -> Run:
     """Train a model without a part; record its losses, and its bits on unseen text."""
-    model, start = build(without, seed), time.process_time()
-    length = SIZES["context"] + 1
-    stream = drawn_windows(numbers_of("training"), length, BATCH_SIZE, seed)
-    settings = {"learning_rate": RATE, "seed": seed, "progress": False}
+    return {"without": without, **measured(build(without, seed), seed, steps, RATE)}
+
+
+def measured(model: LanguageModel, seed: int, steps: int, rate: float) -> Run:
+    """Train a model of these sizes, and return what its run records, whatever was changed."""
+    start = time.process_time()
+    stream = drawn_windows(numbers_of("training"), SIZES["context"] + 1, BATCH_SIZE, seed)
+    settings = {"learning_rate": rate, "seed": seed, "progress": False}
     history = train(model, stream, window_loss, steps, **settings)
     seconds = time.process_time() - start
     means = [part.mean().item() for part in torch.tensor(history.losses).split(EVERY)]
     return {
-        "without": without,
         "seed": seed,
         "parameters": count_parameters(model),
         "losses": [round(mean, 3) for mean in means],
