@@ -8,17 +8,16 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
+from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 # Each head has one of these, which are no role's colours; every cell has a number as well.
 HEADS = ("#D9C8F0", "#E3D3B8", "#DDDDDD")
 NUM_BARS = 21  # an odd number, so that a half has a bar of its own
-WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", ROLE["weight"]])
 
 # --- why one is not enough ------------------------------------------------------------------------
 
@@ -106,7 +105,7 @@ def looks(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
     table = np.array([weights.tolist() for weights in heads.values()])
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 1.25 + 0.42 * len(heads)))
-        axes.imshow(table, cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto")
+        axes.imshow(table, cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1, aspect="auto")
         for row, column in np.ndindex(*table.shape):
             if table[row, column] >= 0.005:
                 text = f"{table[row, column]:.2f}".removeprefix("0")

@@ -209,7 +209,7 @@ def test_looks_writes_every_weight_that_rounds_to_something() -> None:
 
 def test_ink_is_legible_on_every_weight() -> None:
     for weight in torch.linspace(0, 1, 11).tolist():
-        assert contrast("black", multi_head.WEIGHTS(weight)[:3]) >= 4.5
+        assert contrast("black", multi_head.FROM_PAPER_TO_WEIGHT(weight)[:3]) >= 4.5
 
 
 def test_reach_has_a_mark_for_each_head_and_a_line_at_the_uniform_one() -> None:
