@@ -1,10 +1,17 @@
-"""The picture of the history page: a row for each work, a column for each thing to look at.
+"""`:::{timeline}` is the picture of the history page: a row a work, a column for what it looks at.
 
-`python -m attn_course.plots.history > book/timeline.html` rewrites it. It does not use matplotlib:
-it is SVG inside the page, so that it has the page's colours and its rows can be links.
+It does not use matplotlib: it is SVG inside the page, so that it has the page's colours and its
+rows can be links.
 """
 
+from __future__ import annotations
+
 from html import escape
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from attn_course.data.history import KINDS, LANES, WORKS, Work
 from attn_course.interactive.markup import tag
@@ -153,5 +160,14 @@ def _lanes() -> str:
     return "".join(parts)
 
 
-if __name__ == "__main__":
-    print(timeline())
+class Timeline(SphinxDirective):
+    """Put the picture into the page."""
+
+    def run(self) -> list[nodes.Node]:
+        return [nodes.raw("", timeline(), format="html")]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Join the build: the directive."""
+    app.add_directive("timeline", Timeline)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
