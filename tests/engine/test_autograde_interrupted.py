@@ -90,6 +90,7 @@ def silent() -> Console:
     return Console(file=io.StringIO())
 
 
+@left_to_proofs
 def test_two_commands_at_once_grade_each_submission_once(copy, monkeypatch):
     students = [f"s{number}" for number in range(4)]
     for student in students:

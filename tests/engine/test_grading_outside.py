@@ -128,7 +128,7 @@ ORDINARY = {
 }
 
 
-@pytest.mark.parametrize("name", parameters(ORDINARY, 8))
+@pytest.mark.parametrize("name", parameters(ORDINARY, 4))
 def test_what_notebooks_ordinarily_do_raises_no_alarm(process, name):
     graded = grade(process, ORDINARY[name], RIGHT, TRIED)
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
@@ -189,7 +189,7 @@ NOTED = {
 }
 
 
-@pytest.mark.parametrize("name", parameters(NOTED, 5))
+@pytest.mark.parametrize("name", parameters(NOTED, 3))
 def test_what_some_notebooks_do_is_noted_and_no_more(process, name):
     cell, note = NOTED[name]
     graded = grade(process, *([] if "def softmax" in cell else [RIGHT]), cell, TRIED)
@@ -347,8 +347,9 @@ LOST = {
 }
 
 
-@pytest.mark.parametrize(("source", "state", "words"), LOST.values(), ids=LOST)
-def test_an_accident_costs_its_part_alone(process, hurry, source, state, words):
+@pytest.mark.parametrize("what", parameters(LOST, 7))
+def test_an_accident_costs_its_part_alone(process, hurry, what):
+    source, state, words = LOST[what]
     graded = try_answer(process, source)
     part = graded.parts["tried"]
     assert float(part.points) == 0
@@ -388,7 +389,7 @@ LACKS = {
 }
 
 
-@pytest.mark.parametrize("source", LACKS)
+@pytest.mark.parametrize("source", parameters(LACKS, 5))
 def test_a_statement_that_may_well_run_elsewhere_is_left_out_and_named(process, source):
     graded = grade(process, f"{source}\n{RIGHT}", TRIED)
     part = graded.parts["tried"]
@@ -398,7 +399,7 @@ def test_a_statement_that_may_well_run_elsewhere_is_left_out_and_named(process, 
     assert tuple(dict.fromkeys(one.partition(":")[0] for one in failed)) == LACKS[source]
 
 
-@pytest.mark.parametrize("source", ["1 / 0", "nosuch()", "raise NameError", "int('x')"])
+@pytest.mark.parametrize("source", ["nosuch()", "int('x')"])
 def test_any_other_error_ends_its_cell(process, source):
     graded = grade(process, f"import torhc\n{source}\n{RIGHT}", RIGHT, TRIED)
     assert [shown["error"] is None for shown in graded.shown] == [True, False, True, True]

@@ -20,12 +20,14 @@ from tests.conftest import ROOT
 from tests.figures.interactive_laws import AT_WIDTHS, watched, write_page
 from tests.figures.interactive_pages import look, read_all, shown
 from tests.figures.machine_numbers import LAWS, drawn_states
-from tests.sampling import sampled, takes_all
+from tests.sampling import parameters, sampled, takes_all
 
 sys.path.append(str(ROOT / "tools"))
 from draw_frames import TAKE
 
 in_every_state = pytest.mark.parametrize("name", STATES)
+# Steps, links and sentences are one component's: what holds in some states holds in all.
+in_some_states = pytest.mark.parametrize("name", parameters(STATES, 3))
 ALL = "all of them"
 
 
@@ -202,7 +204,7 @@ def test_a_finger_masks_a_key_and_sets_a_score(page: Page) -> None:
 
 
 @pytest.mark.browser
-@in_every_state
+@in_some_states
 def test_steps_go_forwards_and_backwards_by_button_and_by_key(page: Page, name: str) -> None:
     root, last = machine(page, name), len(STATES[name].steps)
     back, on = (root.get_by_role("button", name=f"one step {way}") for way in ("back", "on"))
@@ -221,7 +223,7 @@ def test_steps_go_forwards_and_backwards_by_button_and_by_key(page: Page, name: 
 
 
 @pytest.mark.browser
-@in_every_state
+@in_some_states
 def test_without_motion_a_step_is_there_at_once(page: Page, name: str) -> None:
     root, last = machine(page, name), str(len(STATES[name].steps))
     whole = root.evaluate(ALONE)
@@ -241,7 +243,7 @@ def test_without_motion_a_step_is_there_at_once(page: Page, name: str) -> None:
 
 
 @pytest.mark.browser
-@in_every_state
+@in_some_states
 def test_link_opens_the_state_and_reset_leads_back(page: Page, address: str, name: str) -> None:
     root = machine(page, name)
     first = reading(root)
@@ -255,7 +257,7 @@ def test_link_opens_the_state_and_reset_leads_back(page: Page, address: str, nam
 
 
 @pytest.mark.browser
-@in_every_state
+@in_some_states
 def test_what_a_link_cannot_mean_is_left_as_it_was(page: Page, address: str, name: str) -> None:
     first = reading(machine(page, name))
     wrong = "".join(f"&{key}=1_x_NaN" for key in STATES[name].numbers)
@@ -265,7 +267,7 @@ def test_what_a_link_cannot_mean_is_left_as_it_was(page: Page, address: str, nam
 
 
 @pytest.mark.browser
-@in_every_state
+@in_some_states
 def test_what_it_says_is_seen_at_once_and_read_aloud_after_a_pause(page: Page, name: str) -> None:
     root = machine(page, name)
     status, sentence = root.locator("[role=status]"), root.locator(".attn-sentence")
