@@ -126,7 +126,7 @@ lab: .venv/ready ## open the problem sets in JupyterLab
 	@$(BIN)/python tools/progress.py || true
 	@$(BIN)/jupyter lab exercises --LabApp.app_settings_dir="$(CURDIR)/tools/lab"
 
-progress: ## say how far you are in the problem sets; with PART=01_retrieval/softmax, once it is done, its solution
+progress: ## say how far you are in the problem sets, as a page too; with PART=01_retrieval/softmax, once it is done, its solution
 	@$(PYTHON) tools/progress.py $(PART)
 
 exercises: .venv/grading ## write points and tables of parts, regenerate exercises/, and the kill matrix of what was tried

@@ -25,11 +25,14 @@ from pathlib import Path
 
 import nbformat
 from cells import KERNEL, BuildError, as_text, code_cells, first_line, put, read
+from hintgrader.progress.remembered import FILE
+from hintgrader.progress.told import PAGE
 from hosted import with_first_cell
 from nbformat import NotebookNode
 from opening import with_opening
 
 ROOT = Path(__file__).resolve().parent.parent
+LEFT_THERE = {".ipynb_checkpoints", "__pycache__", FILE, PAGE}
 FOR_ASSISTANTS, READ_BY_THEM = "solutions/for_assistants.md", "AGENTS.md"
 # nbgrader's log: "[GenerateAssignmentApp | ERROR] message"
 LOGGED_ERROR = re.compile(r"^\[\w+ \| ERROR\] (.*(?:\n(?!\[).*)*)", re.MULTILINE)
@@ -78,11 +81,11 @@ def generate(root: Path, target: Path) -> None:
 
 
 def files(folder: Path) -> dict[Path, bytes]:
-    """Return the content of every file under a folder, without what editors leave there."""
+    """Return the content of every file under a folder, without what editors and checks leave."""
     return {
         path.relative_to(folder): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not {".ipynb_checkpoints", "__pycache__"} & set(path.parts)
+        if path.is_file() and not LEFT_THERE & set(path.parts)
     }
 
 

@@ -1,4 +1,4 @@
-"""The words with which every problem set opens: how to work, to check, and to open hints."""
+"""Opening of every problem set: how to work, check and open hints, and a cell with progress."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from string import Template
 
 from hintgrader.authoring.parts import TABLE
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 # The text as it is put in, with the blank line below it; or what was there before, to the next
 # paragraph of the set's own.
@@ -15,6 +16,12 @@ OPENING = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 CHECKED = re.compile(r'check\("(\w+/(\w+))"\)')
+IMPORTED = re.compile(r"^from (\w+) import check\b", re.MULTILINE)
+ID = "progress"
+CELL = """\
+from {bank} import progress
+
+progress()  # what is done, and what is next: this folder alone is read"""
 TEXT = Template("""\
 **How to work.** Run the cells from the top, in order. Where a cell says `YOUR CODE HERE`, write
 your answer, and delete the line that raises `NotImplementedError`. Then run the cell below it: it
@@ -62,4 +69,15 @@ def with_opening(notebook: NotebookNode) -> NotebookNode:
                 cell.source = f"{cell.source[: table.end()].rstrip()}\n\n{text}{rest}".rstrip("\n")
             elif there:
                 cell.source = OPENING.sub(lambda _: text, cell.source).rstrip("\n")
+    return _with_progress(notebook)
+
+
+def _with_progress(notebook: NotebookNode) -> NotebookNode:
+    """Put the cell that shows progress below the text; it imports for itself, so it runs alone."""
+    notebook.cells = [cell for cell in notebook.cells if cell.get("id") != ID]
+    banks = (IMPORTED.search(cell.source) for cell in notebook.cells)
+    bank = next(filter(None, banks), None)
+    places = (n for n, cell in enumerate(notebook.cells, 1) if "**How to work.**" in cell.source)
+    if bank and (place := next(places, 0)):
+        notebook.cells.insert(place, new_code_cell(CELL.format(bank=bank[1]), id=ID))
     return notebook

@@ -7,6 +7,7 @@ It knows no course. Its rooms, in the order in which an answer passes them:
 - `exercise`: what an author writes: a reference, checks, a contract, mistakes with their hints.
 - `checking`: an answer is held to the checks of its exercise.
 - `hints`: what was found becomes a sentence for the student.
+- `progress`: how far a student is, read from the student's own folder.
 - `bank`: exercises by their names, and the grade of one answer.
 - `supervisor`: the grader's side of the wall, which starts the confined process and asks it.
 - `records`: what is kept of a submission, and the seals that show that nobody has changed it.

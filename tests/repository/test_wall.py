@@ -13,7 +13,7 @@ from hintgrader.supervisor.isolation import strongest
 from hintgrader.supervisor.process import SandboxProcess
 
 from attn_bank import BANK
-from tests.confined import BEGIN, grade, open_process
+from tests.confined import BEGIN, RIGHT, TRIED, grade, is_full, open_process
 from tests.conftest import ROOT
 
 ENGINE, BANK_PACKAGE, COURSE = "hintgrader", "attn_bank", "attn_course"
@@ -109,6 +109,14 @@ def test_a_submission_finds_the_course_the_worker_and_check_and_nothing_else(
     printed = grade(process, LOOK).shown[1]["printed"]
     expected = {*modules(COURSE), *modules(f"{ENGINE}/worker"), ENGINE, BANK_PACKAGE}
     assert set(printed.split()) == expected
+
+
+def test_progress_is_nothing_to_the_grader(process: SandboxProcess) -> None:
+    cell = "from attn_bank import progress\n\nprogress()  # of whom?"
+    graded = grade(process, cell, RIGHT, TRIED)
+    assert is_full(graded.parts["tried"])
+    assert [shown for shown in graded.shown[1].values() if shown] == []
+    assert [*graded.alarms, *graded.notes] == []
 
 
 def test_what_stands_for_the_bank_is_made_anew(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A bank of exercises: a package with a folder for each problem set, a module for each part."""
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -11,6 +12,7 @@ from hintgrader.bank.secret import hidden_secret
 from hintgrader.bank.version import version_of
 from hintgrader.exercise.contract import keep_contract
 from hintgrader.exercise.definition import Exercise
+from hintgrader.progress.remembered import last_points, remember
 from hintgrader.worker.plain import Plain
 from hintgrader.worker.points import Points, Row
 from hintgrader.worker.student_packages import StudentPackages
@@ -69,7 +71,14 @@ class Bank:
         """
         if name in self.retired:
             return self.farewell(name)
-        return check_answer(self.find(name), answer, hidden_secret() if hidden else None)
+        exercise = self.find(name)
+        points = check_answer(exercise, answer, hidden_secret() if hidden else None)
+        if answer is None and not hidden:
+            if not points.unwritten:
+                remember(name, exercise.function, points)
+            elif not hasattr(sys.modules["__main__"], exercise.function):  # as after a restart
+                return _with_kept(points, last_points(name))
+        return points
 
     def farewell(self, name: str) -> Points:
         """The table of a retired part: a sentence, and nothing to earn."""
@@ -108,6 +117,14 @@ class Bank:
     @staticmethod
     def _modules(package: str) -> list[ModuleInfo]:
         return list(iter_modules(import_module(package).__path__))
+
+
+def _with_kept(points: Points, kept: float | None) -> Points:
+    """The table of a check without a function, which says if an earlier one has shown points."""
+    if not kept:
+        return points
+    hint = f"run the cell above, then this one. The {kept:g} points of your last check are kept"
+    return Points(points.rows, hint, unwritten=True)
 
 
 @cache  # what is drawn for an exercise is remembered by identity

@@ -31,6 +31,7 @@ from hintgrader.nbgrader.patches import mend_nbgrader
 from hintgrader.nbgrader.printable import Plainly
 from hintgrader.nbgrader.private import is_shared, make_private, mask
 from hintgrader.nbgrader.restore_cells import ForgetDuplicates, PutBackCells, RestoreMetadata
+from hintgrader.progress.remembered import FILE
 
 PLAINLY = Plainly()
 
@@ -103,8 +104,9 @@ def _set_places(directory: Config, root: Path, course_id: str) -> None:
     file, wait = f"{grading / 'gradebook.db'}", {"timeout": "60"}
     sqlite = URL.create("sqlite", database=file, query=wait).render_as_string()
     directory.db_url = os.environ.get("HINTGRADER_DB_URL") or sqlite
-    # What may lie beside a problem set's source and never reaches a student.
-    ours = ["instructor*", "*.private.*"]
+    # What may lie beside a problem set's source and never reaches a student; and what checks have
+    # kept for one, which no grade depends on.
+    ours = ["instructor*", "*.private.*", f"{FILE}*"]
     directory.ignore = [".ipynb_checkpoints", "__pycache__", "*.pyc", ".DS_Store", *ours]
 
 

@@ -24,9 +24,9 @@ from hintgrader.worker.wire import Message
 LOG = "worker.log"
 STAND_IN = f'''"""Stands for the bank of exercises: there is `check`, and no test."""
 
-from {WORKER}.check import check
+from {WORKER}.check import check, progress
 
-__all__ = ["check"]
+__all__ = ["check", "progress"]
 '''
 ENVIRONMENT = {
     "LANG": "C.UTF-8",
