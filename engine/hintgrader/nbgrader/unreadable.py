@@ -22,7 +22,7 @@ REASON = """# Nothing could be graded
 
     {reason}
 
-{cure}"""
+That is not a zero: no points are given yet. {cure}"""
 CURE = """\
 Your work can be graded if it is one notebook called `{name}` that Jupyter opens. If you can still
 hand in, do so again; otherwise ask your instructor."""

@@ -27,7 +27,8 @@ class PartSummary:
 class GetGradesByPart(GetGrades):
     """Puts points and comments into the notebook as nbgrader does, and a summary beside it.
 
-    The summary is a list of `PartSummary` in `resources["nbgrader"]["parts"]`.
+    The summary is a list of `PartSummary` in `resources["nbgrader"]["parts"]`; `unreadable` beside
+    it is True if nothing could be read, and no person has given points either.
     """
 
     def preprocess(
@@ -35,7 +36,10 @@ class GetGradesByPart(GetGrades):
     ) -> tuple[NotebookNode, ResourcesDict]:
         """Read the gradebook, then sum up."""
         nb, resources = super().preprocess(nb, resources)
-        resources["nbgrader"]["parts"] = parts_of(nb)
+        parts = resources["nbgrader"]["parts"] = parts_of(nb)
+        given = [cell.metadata.nbgrader for cell in nb.cells if is_grade(cell)]
+        marked = any(each.get("unreadable") for each in given)
+        resources["nbgrader"]["unreadable"] = marked and not any(part.score for part in parts)
         return nb, resources
 
     def _get_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
