@@ -102,12 +102,22 @@ def test_home_page_leads_back_to_where_a_reader_stopped(
         page.goto(home)
         link = line.get_by_role("link")
         assert link.text_content() == "From SELECT to a soft lookup: Temperature"
+        assert "Read" not in line.text_content()
         link.click()
         page.wait_for_url(f"{chapter}#temperature")
+        for name, place in ((chapters()[1], "#going-deeper"), (chapters()[0], "#going-deeper")):
+            page.goto(f"{bases[base]}/book/{name}.html{place}")
+            page.wait_for_function("scrollY > 0")
+        page.goto(f"{chapter}#temperature")
         page.goto(home)
+        assert "Read to the end of the core: 01, 02. Only this browser" in line.text_content()
         line.get_by_role("button", name="forget").click()
         page.goto(home)
         assert line.count() == 0
+        odd_read = {"place": f"{chapters()[0]}.html#x", "title": "x", "read": ["<b>", 1, "100"]}
+        page.evaluate("odd => localStorage.setItem('attn-stopped', odd)", json.dumps(odd_read))
+        page.goto(home)
+        assert "Read" not in line.text_content()
         for odd in ("no JSON", json.dumps({"place": "javascript:alert(1)", "title": "x"})):
             page.evaluate("odd => localStorage.setItem('attn-stopped', odd)", odd)
             page.goto(home)
