@@ -22,6 +22,8 @@ from zipfile import ZipFile
 
 import pytest
 from hintgrader.nbgrader.course import Course
+from hintgrader.nbgrader.rubric.items import RUBRIC, find_item, read_items
+from hintgrader.nbgrader.rubric.marks import give
 from hintgrader.testing.courses import SECRET, hand_in, seed_of_no_other_course
 
 from tests.conftest import ROOT
@@ -148,15 +150,18 @@ def return_feedback(term: Term) -> None:
 
 
 def hear_an_appeal(term: Term) -> None:
-    """Points that a person gives stay when everything is graded again."""
+    """Points that a person gives, typed or by a rubric item, stay when all is graded again."""
     with seed_of_no_other_course(), Course(term.course).gradebook() as book:
         (notebook,) = book.find_submission(SET, "grace").notebooks
         grade = next(one for one in notebook.grades if one.auto_score == 0)
         grade.manual_score, grade.needs_manual_grade = 1.0, False
+        items = read_items(term.course / "solutions" / SET / RUBRIC, {"words": 3.0})
+        give(notebook, items, find_item(items, "words", "sum-is-0"), has=True)
         book.db.commit()
-    assert term.scores()["grace"] == 1
+    assert term.scores()["grace"] == 1.5
     term.type(f"hintgrader autograde {SET} --force")
-    assert term.scores()["grace"] == 1
+    assert term.scores()["grace"] == 1.5
+    assert "sum-is-0  +0.5: given 1 time\n" in term.type(f"hintgrader rubric {SET}")
     said = term.type(f"hintgrader history {SET} grace --note=granted")
     assert re.search(r"0 points.*granted.*by hand: .* 1, and the grader 0", said, re.S)
 
