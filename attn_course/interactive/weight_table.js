@@ -3,9 +3,10 @@ const within = (at, count) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0),
 
 const UPRIGHT = 24; // pixels of a column, in less of which its name stands upright
 
-// A table of weights: a row for each word that is said, a column for each word that is read.
+// A table of weights: a row for each word that is said, a column for each word that is read. `layout`
+// is the places of its parts, or gives them for a number of columns.
 const weightTable = (root, layout, picture = root.querySelector("svg")) => {
-  const { left, top, wide, tall } = layout;
+  let left, top, wide, tall;
   picture.classList.add("attn-table");
 
   const focus = ([i, j]) => picture.querySelector(`[data-cell="${i},${j}"]`)?.focus();
@@ -26,6 +27,8 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
   // rows: [{word, weights, changed, centre}], columns: words, here: [row, column] or null; the frame
   // of a cell that nobody has chosen is seen by the keyboard alone
   const draw = ({ rows, columns, here, isChosen = true, touched = [], title = "", window }) => {
+    const places = typeof layout === "function" ? layout(columns.length) : layout;
+    ({ left, top, wide, tall } = places);
     const right = left + wide * columns.length,
       bottom = top + tall * rows.length;
     const turn = wide < UPRIGHT ? -90 : -60;
@@ -97,7 +100,8 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
     const across = Math.ceil(Math.max(right + 8, ...slanted)); // on a phone, where letters are large
     picture.setAttribute("viewBox", `0 0 ${across} ${bottom + 6}`);
     // a finger must hit a cell; where cells are wide, the names need no more room than the screen has
-    picture.style.minWidth = `${Math.ceil(Math.min(0.72, 24 / wide) * across)}px`;
+    const shrunk = places.isFitted ? 1 : Math.min(0.72, 24 / wide);
+    picture.style.minWidth = `${Math.ceil(shrunk * across)}px`;
     picture.setAttribute("role", "grid");
     const hadFocus = picture.contains(document.activeElement);
     picture.replaceChildren(...heads, ...lines, ...frames);

@@ -212,6 +212,24 @@ def test_another_sentence_is_answered_whole(figure: Locator) -> None:
     figure.locator("[data-part='said-reading']", has_text="L'Arménie a ratifié la loi.").wait_for()
 
 
+HIDDEN_COLUMNS = """root => {
+  const box = root.querySelector(".attn-picture"), { right } = box.getBoundingClientRect();
+  const cells = [...root.querySelectorAll("[data-line='0'] [data-cell]")];
+  return [cells.length, cells.filter((one) => one.getBoundingClientRect().right > right).length];
+}"""
+
+
+@pytest.mark.browser
+def test_the_whole_map_is_seen_on_a_phone_and_again_on_a_wider_screen(figure: Locator) -> None:
+    columns = len(SENTENCES[0]) + 1
+    for width, least in ((360, 16), (1280, 24), (390, 16)):
+        figure.page.set_viewport_size({"width": width, "height": 844})
+        figure.page.wait_for_timeout(100)  # until it is drawn again
+        assert figure.evaluate(HIDDEN_COLUMNS) == [columns, 0], width
+        box = cell(figure, 3, 6).bounding_box()
+        assert min(box["width"], box["height"]) >= least, "too small for a finger"
+
+
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [

@@ -14,9 +14,18 @@ const laidHands = {
   },
 };
 
+const NARROW_TABLE = 480; // pixels, in less of which the columns share the screen
+
 attnFigure("alignment", (root, data, say, parts) => {
   const { form, part, value, keep, change, write, show, trouble, ran } = parts;
-  const grid = weightTable(root, { left: 150, top: 112, wide: 36, tall: 32 });
+  const box = root.querySelector(".attn-picture");
+  // on a phone the columns share what there is, and are no narrower than a finger can tell apart
+  const shared = (count) => Math.min(Math.max((box.clientWidth - 92) / count, 16), 36);
+  const grid = weightTable(root, (count) =>
+    box.clientWidth < NARROW_TABLE
+      ? { left: 84, top: 100, wide: shared(count), tall: 27, isFitted: true }
+      : { left: 150, top: 112, wide: 36, tall: 32 },
+  );
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const first = data.said.map((word, i) => ({ word, weights: data.shares[i] }));
   first.push({ word: "EOS", weights: data.shares.at(-1) });
@@ -158,4 +167,10 @@ attnFigure("alignment", (root, data, say, parts) => {
   });
   offer(data.source);
   draw(true);
+  let drawnAt = box.clientWidth;
+  new ResizeObserver(() => {
+    if (box.clientWidth === drawnAt) return;
+    drawnAt = box.clientWidth;
+    draw(false);
+  }).observe(box);
 });
