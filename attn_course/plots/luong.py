@@ -179,8 +179,11 @@ def walks(looked: Mapping[str, Tensor], ends: Sequence[int]) -> Figure:
     """
     starts = [0, *(end + 1 for end in ends[:-1])]
     with style():
-        figure, panels = plt.subplots(len(looked), 1, figsize=(5.2, 4.4), sharex=True, sharey=True)
-        for axes, (name, places) in zip(panels, looked.items(), strict=True):
+        size = (5.2, 0.6 + 1.9 * len(looked))
+        figure, panels = plt.subplots(
+            len(looked), 1, figsize=size, sharex=True, sharey=True, squeeze=False
+        )
+        for axes, (name, places) in zip(panels.flat, looked.items(), strict=True):
             for start, end in [*zip(starts, ends, strict=True)][::2]:
                 axes.axhspan(start - 0.5, end + 0.5, color=FAINT, alpha=0.3, linewidth=0)
             axes.plot(places, color=FAINT, linewidth=1)
@@ -190,7 +193,8 @@ def walks(looked: Mapping[str, Tensor], ends: Sequence[int]) -> Figure:
             axes.tick_params(axis="y", length=0)
             axes.set_title(name, loc="left")
             axes.set(ylabel="clause looked at", ylim=(-1, ends[-1] + 1))
-        panels[-1].set_xlabel("French word, in the order written")
+            axes.set_xlim(-0.04 * ends[-1], 1.7 * ends[-1])  # a translator's limit is nearer
+        panels.flat[-1].set_xlabel("French word, in the order written")
     return closed(figure)
 
 
