@@ -1,12 +1,13 @@
 """The figures of the book, in one style: one module for each chapter, one colour for each role."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import matplotlib.pyplot as plt
+import torch
 from cycler import cycler
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -21,10 +22,6 @@ ROLE = {
     "weight": "#CC79A7",
     "output": "#D55E00",
 }
-# No weight shows the ground of the page, light or dark.
-FROM_NOTHING_TO_WEIGHT = LinearSegmentedColormap.from_list(
-    "weight", [to_rgba(ROLE["weight"], 0), to_rgba(ROLE["weight"])]
-)
 # It follows the letters of the page; on an image, whose ground stays white, draw in black.
 INK = "#333333"
 # For what has no role and is compared, each with a mark or a dash of its own: hues far apart, and
@@ -34,6 +31,9 @@ COMPARED = (VIOLET, INK, BROWN, GREY)
 FAINT = "#BBBBBB"
 # Nearly white, so that it can be told from ink on a colour: it follows the ground of the page.
 PAPER = "#FEFEFE"
+# Nearly black: white on a dark page, for what stands on a colour through which the ground shows.
+STARK = "#111111"
+DARK_GROUND = 0x12 / 255  # each of red, green and blue
 
 STYLE = {
     "figure.figsize": (5.2, 3.2),  # narrow, so that letters stay legible on a phone
@@ -55,6 +55,18 @@ STYLE = {
     "legend.frameon": False,
     "image.cmap": "magma_r",
 }
+
+
+def from_nothing_to(colour: str, below: str | None = None) -> Colormap:
+    """A map from the ground of the page, light or dark, to a colour; half way, if one is below."""
+    shades = [(0.0, to_rgba(colour, 0)), (1.0, to_rgba(colour))]
+    if below is not None:
+        turn = [(0.5, to_rgba(below, 0)), (0.5, to_rgba(colour, 0))]
+        shades = [(0.0, to_rgba(below)), *turn, shades[-1]]
+    return LinearSegmentedColormap.from_list("ramp", shades)
+
+
+FROM_NOTHING_TO_WEIGHT = from_nothing_to(ROLE["weight"])
 
 
 @contextmanager
@@ -83,13 +95,22 @@ def ink_on(colour: Tensor) -> str:
     return "black" if luminance > 0.179 else "white"
 
 
+def ink_over(colour: Sequence[float]) -> str:
+    """Ink for a colour, red to alpha, through which the ground shows: one for both grounds."""
+    *shade, alpha = colour
+    in_the_dark = alpha * torch.tensor(shade) + (1 - alpha) * DARK_GROUND
+    return "black" if ink_on(in_the_dark) == "black" else STARK
+
+
 def signed(number: Tensor, form: str) -> str:
     """Return a number as text, with a minus sign as long as a plus."""
     return form.format(float(number)).replace("-", "\N{MINUS SIGN}")
 
 
 def write_numbers(axes: Axes, table: Tensor, form: str) -> None:
-    """Write its number into every cell that has one, and no NaN."""
+    """Write its number into every cell of an image that has one, and no NaN."""
+    (image,) = axes.images
     for row, column in (~table.isnan()).nonzero().tolist():
+        ink = ink_over(image.to_rgba(image.get_array()[row, column]))
         text = signed(table[row, column], form)
-        axes.text(column, row, text, ha="center", va="center", color="black")
+        axes.text(column, row, text, ha="center", va="center", color=ink)

@@ -6,8 +6,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
-from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
+from attn_course.plots import (
+    FAINT,
+    FROM_NOTHING_TO_WEIGHT,
+    INK,
+    PAPER,
+    ROLE,
+    closed,
+    ink_of,
+    ink_over,
+    style,
+)
 
 SIDE = 2.7  # of a grid, in the units of the diagram
 IMAGE, GRID, OUTPUT, DECODER = 0.0, 4.2, 9.5, 11.3  # left edges of image and grids; context, states
@@ -79,9 +88,11 @@ def _weights(axes: Axes, weights: Tensor) -> None:
         strict=True,
     ):
         box = _cell(axes, row, column, grid, WEIGHTS)
-        box.set(facecolor=FROM_PAPER_TO_WEIGHT(weight), edgecolor=FAINT)
+        colour = FROM_NOTHING_TO_WEIGHT(weight)
+        box.set(facecolor=colour, edgecolor=FAINT)
         axes.add_patch(box)
-        axes.text(*box.get_center(), f"{weight:.2f}", ha="center", va="center", color="black")
+        ink = ink_over(colour)
+        axes.text(*box.get_center(), f"{weight:.2f}", ha="center", va="center", color=ink)
     middle, right = GRID + SIDE / 2, GRID + SIDE
     _arrow(axes, (middle, FEATURES - 0.1), (middle, WEIGHTS + SIDE + 0.1))
     axes.text(middle - 0.3, HALFWAY, "scores,\none softmax", **_LEFT)

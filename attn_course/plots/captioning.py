@@ -10,14 +10,26 @@ from difflib import SequenceMatcher
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.captions.image_grid import over_pixels
-from attn_course.plots import BROWN, FAINT, GREY, INK, VIOLET, closed, style
-from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
+from attn_course.plots import (
+    BROWN,
+    FAINT,
+    FROM_NOTHING_TO_WEIGHT,
+    GREY,
+    INK,
+    ROLE,
+    STARK,
+    VIOLET,
+    closed,
+    style,
+    write_numbers,
+)
 
 GAP = 0.08  # between grids side by side, in widths of a grid: they must not look like one
 
@@ -94,7 +106,7 @@ def _image(axes: Axes, image: Tensor, weights: Tensor) -> None:
     """Draw black ink on paper: the more weight a cell has, the more purple its paper."""
     grid, cell = len(weights), image.shape[-1] // len(weights)
     paper = over_pixels(weights.detach().float(), cell) * cell**2
-    colours = torch.tensor(FROM_PAPER_TO_WEIGHT(paper.numpy()))[..., :3]
+    colours = 1 - paper.unsqueeze(-1) * (1 - torch.tensor(to_rgb(ROLE["weight"])))
     axes.imshow((colours * (1 - image.unsqueeze(-1))).numpy(), interpolation="nearest")
     for line in range(1, grid):
         for draw in (axes.axhline, axes.axvline):
@@ -123,13 +135,13 @@ def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:
     """
     with style():
         figure, axes = plt.subplots(figsize=(3.6, 3.8))
-        axes.imshow(seen.numpy() / seen.max().item(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1)
+        axes.imshow(seen.numpy() / seen.max().item(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1)
         for line in range(1, grid):
             for draw in (axes.axhline, axes.axvline):
-                draw(line * cell - 0.5, color="black", linewidth=0.8)
+                draw(line * cell - 0.5, color=INK, linewidth=0.8)
         row, column = divmod(number, grid)
         corner = (column * cell - 0.5, row * cell - 0.5)
-        axes.add_patch(Rectangle(corner, cell, cell, fill=False, edgecolor="black", linewidth=3))
+        axes.add_patch(Rectangle(corner, cell, cell, fill=False, edgecolor=STARK, linewidth=3))
         ticks = [*range(0, seen.shape[-1], cell), seen.shape[-1] - 1]
         axes.set(xticks=ticks, yticks=ticks, xlabel="pixel column", ylabel="pixel row")
         axes.spines[:].set_visible(True)
@@ -154,19 +166,11 @@ def grids(tables: Mapping[str, Tensor], weights: Sequence[str], decimals: int = 
         for axes, (title, numbers) in zip(row, tables.items(), strict=True):
             is_weight = title in weights
             shown = numbers if is_weight else torch.zeros_like(numbers)
-            axes.imshow(shown.numpy(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1)
-            for place, number in zip(_places(numbers), numbers.flatten().tolist(), strict=True):
-                text = f"{number:.{decimals if is_weight else 0}f}"
-                axes.text(*place, text, ha="center", va="center", color="black")
+            axes.imshow(shown.numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1)
+            write_numbers(axes, numbers, f"{{:.{decimals if is_weight else 0}f}}")
             _lines(axes, numbers)
             axes.set_title(title, fontsize=11)
     return closed(figure)
-
-
-def _places(numbers: Tensor) -> list[tuple[int, int]]:
-    """Column and row of each number, in reading order."""
-    height, width = numbers.shape
-    return [(column, row) for row in range(height) for column in range(width)]
 
 
 def _lines(axes: Axes, numbers: Tensor) -> None:
@@ -230,7 +234,7 @@ def photograph(
         corner = (asked[1] * cell, asked[0] * cell)
         box = {"fill": False, "edgecolor": "white", "linewidth": 2.5}
         panels[0, 0].add_patch(Rectangle(corner, cell, cell, **box))
-        panels[0, 1].imshow(weights.numpy(), cmap=FROM_PAPER_TO_WEIGHT)
+        panels[0, 1].imshow(weights.numpy(), cmap=FROM_NOTHING_TO_WEIGHT)
         panels[0, 1].set_title("weights of the cells", fontsize=11)
         panels[0, 1].set(xticks=[], yticks=[])
         panels[0, 1].spines[:].set_visible(True)

@@ -12,8 +12,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
-from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
+from attn_course.plots import (
+    FAINT,
+    FROM_NOTHING_TO_WEIGHT,
+    INK,
+    PAPER,
+    ROLE,
+    closed,
+    ink_of,
+    ink_over,
+    style,
+)
 
 # Each head has one of these, which are no role's colours; every cell has a number as well.
 HEADS = ("#D9C8F0", "#E3D3B8", "#DDDDDD")
@@ -105,11 +114,12 @@ def looks(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
     table = np.array([weights.tolist() for weights in heads.values()])
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 1.25 + 0.42 * len(heads)))
-        axes.imshow(table, cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1, aspect="auto")
+        axes.imshow(table, cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1, aspect="auto")
         for row, column in np.ndindex(*table.shape):
             if table[row, column] >= 0.005:
                 text = f"{table[row, column]:.2f}".removeprefix("0")
-                axes.text(column, row, text, ha="center", va="center", color="black")
+                ink = ink_over(FROM_NOTHING_TO_WEIGHT(table[row, column]))
+                axes.text(column, row, text, ha="center", va="center", color=ink)
         axes.set_xticks(range(len(words)), words)
         axes.set_yticks(range(len(heads)), list(heads))
         axes.set(xlabel="word it looks at", ylabel="head")

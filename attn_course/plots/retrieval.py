@@ -8,23 +8,23 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor
 
 from attn_course.plots import (
-    FAINT,
+    FROM_NOTHING_TO_WEIGHT,
+    GREY,
     PAPER,
     ROLE,
     closed,
+    from_nothing_to,
     style,
     write_numbers,
 )
 
 LARGEST = 0.85  # the radius of a disc with all the weight
-FROM_PAPER_TO_WEIGHT = LinearSegmentedColormap.from_list("weight", ["white", ROLE["weight"]])
-FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, "white", ROLE["weight"]])
+FROM_LOSS_TO_GAIN = from_nothing_to(ROLE["weight"], below=GREY)
 
 
 def temperatures(
@@ -85,7 +85,8 @@ def axis_mistake(right: Tensor, wrong: Tensor) -> Figure:
         figure, pair = plt.subplots(2, 1, figsize=(5.2, 5.0))
         titles = ("over the keys: every row sums to 1", "over the queries: every column does")
         for axes, weights, title in zip(pair, (right, wrong), titles, strict=True):
-            axes.imshow(weights.numpy(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1, aspect="auto")
+            axes.imshow(weights.numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1, aspect="auto")
+            axes.spines[:].set_visible(True)
             write_numbers(axes, weights, "{:.2f}")
             axes.set_title(title, loc="left")
             axes.set_xticks(range(weights.shape[1]), range(1, 1 + weights.shape[1]))

@@ -9,12 +9,25 @@ from collections.abc import Mapping, Sequence, Set
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Circle, Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style, write_numbers
+from attn_course.plots import (
+    FAINT,
+    GREY,
+    INK,
+    PAPER,
+    ROLE,
+    STARK,
+    closed,
+    from_nothing_to,
+    ink_over,
+    signed,
+    style,
+    write_numbers,
+)
 
 # --- words and words ------------------------------------------------------------------------------
 
@@ -46,7 +59,7 @@ def table(
         write_numbers(axes, numbers.round(decimals=decimals) + 0.0, f"{{:.{decimals}f}}")
         if framed is not None:
             corner = (-0.5, framed - 0.5)
-            box = Rectangle(corner, len(words), 1, fill=False, edgecolor="black", linewidth=2)
+            box = Rectangle(corner, len(words), 1, fill=False, edgecolor=STARK, linewidth=2)
             axes.add_patch(box)
         axes.set_xticks(range(len(words)), words, rotation=90)
         axes.set_yticks(range(len(words)), words)
@@ -77,10 +90,11 @@ def panels(
         height = 1.35 + 2.1 * len(words) / 9
         figure, row = plt.subplots(1, len(tables), figsize=(5.2, height), sharey=True)
         for axes, (title, numbers) in zip(row, tables.items(), strict=True):
-            _cells(axes, numbers, 1.0, colour)
+            image = _cells(axes, numbers, 1.0, colour)
             for query, key in sorted(links):
                 corner = (key - 0.42, query - 0.42)
-                axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor="black"))
+                ink = ink_over(image.to_rgba(image.get_array()[query, key]))
+                axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=ink))
             axes.set_title(title)
             axes.set_xticks(range(len(words)), words, rotation=90)
             axes.set_xlabel(labels[0])
@@ -90,16 +104,10 @@ def panels(
     return closed(figure)
 
 
-def _cells(axes: Axes, numbers: Tensor, most: float, colour: str) -> None:
+def _cells(axes: Axes, numbers: Tensor, most: float, colour: str) -> AxesImage:
     axes.spines[:].set_visible(True)
-    axes.imshow(
-        numbers.detach().numpy(), cmap=_ramp("white", colour), vmin=0, vmax=most, aspect="auto"
-    )
-
-
-def _ramp(*colours: str) -> Colormap:
-    """A colour map from the first colour to the last."""
-    return LinearSegmentedColormap.from_list("ramp", colours)
+    look = {"cmap": from_nothing_to(colour), "vmin": 0, "vmax": most, "aspect": "auto"}
+    return axes.imshow(numbers.detach().numpy(), **look)
 
 
 def rows(words: Sequence[str], weights: Mapping[str, Tensor], marked: Set[str]) -> Figure:
@@ -172,9 +180,9 @@ def _bars(axes: Axes, weights: Tensor, name: str) -> None:
 def _strips(axes: Axes, numbers: Tensor, role: str, strongest: Tensor, name: str) -> None:
     """Draw a row of coloured cells for each vector, with paper between the rows."""
     reach = strongest.abs().max().item()
-    # ink for the negative, paper for 0, the colour of the role for the positive
+    # grey for the negative, the ground for 0, the colour of the role for the positive
     look = {
-        "cmap": _ramp(INK, "white", ROLE[role]),
+        "cmap": from_nothing_to(ROLE[role], below=GREY),
         "vmin": -reach,
         "vmax": reach,
         "aspect": "auto",

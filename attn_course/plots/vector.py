@@ -30,6 +30,7 @@ OF_PAGE = {
     "#333333": "currentColor",
     "#fefefe": "var(--pst-color-background, #fff)",
     "#bbbbbb": "var(--attn-faint, #bbb)",
+    "#111111": "var(--attn-stark, #111)",
     "#3f1670": "var(--attn-deep-violet, #3f1670)",
     "#7030c0": "var(--attn-violet, #7030c0)",
     "#8b5a2b": "var(--attn-brown, #8b5a2b)",

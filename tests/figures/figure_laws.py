@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from attn_course.plots.vector import OF_PAGE
+from tests.conftest import ROOT
 from tests.sampling import takes_all
 
 mpl.use("agg")
 
 PHONE = 350  # pixels that a figure has on a phone
 MINUS = "\N{MINUS SIGN}"
+# The grounds of the theme, and what course.css makes of the page's colours in the dark.
+GROUND = {"light": "#ffffff", "dark": "#121212"}
+CSS = (ROOT / "book" / "_static" / "course.css").read_text(encoding="utf-8")
+IN_THE_DARK = dict(re.findall(r"(--attn-[\w-]+): (#\w+)", CSS))
 
 
 def assert_laws(draw: Callable[[], Figure], is_diagram: bool = False) -> None:
@@ -87,6 +94,19 @@ def contrast(one: str | tuple[float, ...], other: str | tuple[float, ...]) -> fl
     """Return the contrast ratio of two colours, from 1 to 21: WCAG 2.2, section 1.4.3."""
     light, dark = sorted((luminance(to_rgb(c)) for c in (one, other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+def least_contrast(ink: str | tuple[float, ...], colour: tuple[float, ...]) -> float:
+    """Return the contrast of ink with a colour, red to alpha, on the ground where it is less."""
+    *shade, alpha = colour
+    var = re.search(r"--[\w-]+", OF_PAGE.get(to_hex(ink), ""))
+    inks = {"light": ink, "dark": IN_THE_DARK[var[0]] if var else ink}
+    return min(
+        contrast(
+            inks[scheme], tuple(alpha * np.array(shade) + (1 - alpha) * np.array(to_rgb(ground)))
+        )
+        for scheme, ground in GROUND.items()
+    )
 
 
 def linear(colour: tuple[float, ...]) -> np.ndarray:

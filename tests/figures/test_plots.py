@@ -11,17 +11,40 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
 from attn_course.data.colours import load_colours
-from attn_course.plots import COMPARED, INK, PAPER, ROLE, STYLE, ink_on, retrieval, signed, style
+from attn_course.plots import (
+    COMPARED,
+    DARK_GROUND,
+    FAINT,
+    GREY,
+    INK,
+    ROLE,
+    STYLE,
+    from_nothing_to,
+    ink_on,
+    ink_over,
+    retrieval,
+    signed,
+    style,
+)
 from attn_course.plots.layer import attention_layer
 from attn_course.retrieval import distance_scores, masked_softmax, softmax_jacobian
 from tests.conftest import ROOT
-from tests.figures.figure_laws import MINUS, assert_laws, contrast, linear, texts, words_in
+from tests.figures.figure_laws import (
+    GROUND,
+    MINUS,
+    assert_laws,
+    contrast,
+    least_contrast,
+    linear,
+    texts,
+    words_in,
+)
 from tests.sampling import sampled
 
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=50)
@@ -195,6 +218,16 @@ def test_layer_draws_each_role_in_its_colour_with_legible_ink() -> None:
         assert contrast(text.get_color(), colour) >= 4.5, text.get_text()
 
 
+@pytest.mark.parametrize("colour", [ROLE["weight"], FAINT, GREY])
+def test_number_is_legible_on_every_share_of_a_colour_light_and_dark(colour: str) -> None:
+    ramp = from_nothing_to(colour)
+    assert ramp(0.0) == to_rgba(colour, 0)  # the ground shows
+    assert ramp(1.0) == to_rgba(colour)
+    for share in np.linspace(0, 1, 101):
+        assert least_contrast(ink_over(ramp(share)), ramp(share)) >= 4.5
+    assert_near(to_rgb(GROUND["dark"]), DARK_GROUND)
+
+
 def test_at_each_temperature_the_discs_lie_on_the_keys_and_their_areas_are_the_weights() -> None:
     panels = temperatures().axes
     *_, values = five_keys()
@@ -212,12 +245,13 @@ def test_jacobian_shows_its_numbers_with_zero_in_the_middle_of_the_colours() -> 
     (image,) = axes.images
     assert_near(image.get_array(), expected)
     assert image.norm.vmin == -image.norm.vmax
-    assert contrast(image.cmap(0.5)[:3], PAPER) < 1.01
+    assert image.cmap(0.5)[3] < 0.01  # the ground shows
+    assert (image.cmap(0.0), image.cmap(1.0)) == (to_rgba(GREY), to_rgba(ROLE["weight"]))
     numbers = [text.get_text() for text in axes.texts]
     third = [MINUS + "0.06", MINUS + "0.03", "+0.09"]
     assert numbers == ["+0.24", MINUS + "0.18", third[0], MINUS + "0.18", "+0.21", third[1], *third]
     for text, share in zip(axes.texts, image.norm(np.asarray(expected)).flat, strict=True):
-        assert contrast(text.get_color(), image.cmap(share)[:3]) >= 4.5
+        assert least_contrast(text.get_color(), image.cmap(share)) >= 4.5
 
 
 def test_axis_mistake_shows_both_tables_on_one_scale() -> None:
@@ -229,7 +263,7 @@ def test_axis_mistake_shows_both_tables_on_one_scale() -> None:
         numbers = [text.get_text() for text in axes.texts]
         assert numbers == [f"{weight:.2f}" for weight in weights.flatten().tolist()]
         for text, share in zip(axes.texts, weights.flatten().tolist(), strict=True):
-            assert contrast(text.get_color(), image.cmap(share)[:3]) >= 4.5
+            assert least_contrast(text.get_color(), image.cmap(share)) >= 4.5
 
 
 def test_painted_keys_show_a_row_a_word_and_a_column_a_step_in_real_colours(

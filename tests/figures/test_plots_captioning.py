@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
@@ -17,7 +17,7 @@ from torch import Tensor
 from attn_course.captions.image_grid import over_pixels
 from attn_course.plots import PAPER, ROLE, captioning
 from attn_course.plots.captioner_step import captioner_step as draw_step
-from tests.figures.figure_laws import assert_laws, contrast, texts, words_in
+from tests.figures.figure_laws import assert_laws, contrast, least_contrast, texts, words_in
 from tests.sampling import sampled
 
 WORDS = ["a", "seven", "is", "above", "an", "eight", "EOS"]
@@ -222,13 +222,16 @@ def test_weight_of_a_step_stands_below_its_feature_and_in_its_colour() -> None:
     (axes,) = captioner_step().axes
     boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     features, shares = boxes[:9], boxes[9:18]
-    colours = mpl.colors.LinearSegmentedColormap.from_list("weight", ["white", ROLE["weight"]])
-    for feature, share, weight in zip(features, shares, weights()[1].flatten(), strict=True):
+    written = [text for text in axes.texts if re.fullmatch(r"\d\.\d\d", text.get_text())]
+    drawn = zip(features, shares, weights()[1].flatten(), written, strict=True)
+    for feature, share, weight, number in drawn:
         assert share.get_x() == pytest.approx(feature.get_x())
         assert share.get_y() - feature.get_y() == pytest.approx(-4.1)
         assert to_rgb(feature.get_facecolor()) == to_rgb(ROLE["key"])
         assert to_rgb(feature.get_edgecolor()) == to_rgb(ROLE["value"])
-        assert_near(share.get_facecolor(), colours(float(weight)), atol=0.01)
+        assert_near(share.get_facecolor(), to_rgba(ROLE["weight"], float(weight)), atol=0.01)
+        assert number.get_text() == f"{weight:.2f}"
+        assert least_contrast(number.get_color(), share.get_facecolor()) >= 4.5
     heights = [box.get_y() for box in features]
     assert heights == sorted(heights, reverse=True)  # row 1 is on top, as in the image
 

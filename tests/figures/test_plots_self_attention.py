@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
@@ -19,7 +19,14 @@ from torch import Tensor
 from attn_course.plots import FAINT, PAPER, ROLE, self_attention
 from attn_course.plots.one_word import follow_one
 from attn_course.plots.three_roles import three_roles as draw_three_roles
-from tests.figures.figure_laws import MINUS, assert_laws, contrast, texts, words_in
+from tests.figures.figure_laws import (
+    MINUS,
+    assert_laws,
+    contrast,
+    least_contrast,
+    texts,
+    words_in,
+)
 from tests.sampling import sampled
 
 SENTENCE = ["Bark", "is", "very", "cute", "and", "he", "is", "a", "dog"]
@@ -131,15 +138,18 @@ def ticks(axes: Axes, axis: str) -> list[str]:
     [(table, 100 * weights(), 50, ROLE["weight"]), (cosines, COSINES, 1, FAINT)],
     ids=["weights", "cosines"],
 )
-def test_table_colours_each_cell_by_its_number_from_paper_on(
+def test_table_colours_each_cell_by_its_number_from_the_ground_on(
     draw: Callable[[], Figure], numbers: Tensor, most: float, colour: str
 ) -> None:
     (axes,) = draw().axes
     image = axes.images[0]
     assert_near(image.get_array(), numbers)
     assert (image.norm.vmin, image.norm.vmax) == (0, most)
-    assert to_rgb(image.cmap(0.0)) == (1, 1, 1)
-    assert_near(to_rgb(image.cmap(1.0)), to_rgb(colour), atol=1e-6)
+    assert image.cmap(0.0) == to_rgba(colour, 0)
+    assert image.cmap(1.0) == to_rgba(colour)
+    for text in axes.texts:
+        column, row = text.get_position()
+        assert least_contrast(text.get_color(), image.to_rgba(numbers[row, column])) >= 4.5
     assert ticks(axes, "x") == ticks(axes, "y")
 
 
@@ -175,6 +185,8 @@ def test_panels_share_one_scale_and_frame_the_links_where_they_are() -> None:
         for patch in axes.patches:
             middle = patch.get_xy() + np.array([patch.get_width(), patch.get_height()]) / 2
             frames.add(tuple(np.round(middle[::-1], 6)))
+            cell = image.to_rgba(numbers[tuple(middle[::-1].round().astype(int))])
+            assert least_contrast(patch.get_edgecolor()[:3], cell) >= 4.5
         assert frames == LINKS
     assert ticks(before, "y") == SENTENCE
     assert ticks(after, "x") == SENTENCE
@@ -207,7 +219,7 @@ def test_blend_shows_the_vectors_their_parts_and_the_sum_of_the_parts() -> None:
     for title, role in (("$x_j$", "value"), ("$\\alpha_{1j} x_j$", "value"), ("", "output")):
         colours = images[title].cmap
         assert_near(to_rgb(colours(1.0)), to_rgb(ROLE[role]), atol=1e-6)
-        assert_near(to_rgb(colours(0.5)), (1, 1, 1), atol=0.02)
+        assert colours(0.5)[3] < 0.01  # the ground shows
         assert images[title].norm.vmin == -images[title].norm.vmax
 
 

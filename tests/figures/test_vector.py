@@ -18,14 +18,10 @@ from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, closed, ink_of,
 from attn_course.plots.steps import Steps
 from attn_course.plots.vector import COMPARES, LETTERS, OF_PAGE, STORES, png_of, svg_of
 from tests.conftest import ROOT
-from tests.figures.figure_laws import contrast
+from tests.figures.figure_laws import GROUND, IN_THE_DARK, contrast
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from figures import show_vectors
-
-# The grounds of the theme, and what course.css makes of the page's colours in the dark.
-GROUND = {"light": "#ffffff", "dark": "#121212"}
-CSS = (ROOT / "book" / "_static" / "course.css").read_text(encoding="utf-8")
 
 
 def drawn(marks: int = 3) -> Figure:
@@ -134,7 +130,7 @@ def test_page_shows_the_svg_with_the_words_of_its_cell() -> None:
 
 @pytest.mark.parametrize("scheme", GROUND)
 def test_colours_stand_out_from_the_ground_of_the_page(scheme: str) -> None:
-    found = dict(re.findall(r"(--attn-[\w-]+): (#\w+)", CSS)) if scheme == "dark" else {}
+    found = IN_THE_DARK if scheme == "dark" else {}
     for colour in ("#4a1036", "#3f1670", *COMPARED):
         var = re.search(r"--[\w-]+", OF_PAGE.get(colour.lower(), ""))
         if colour != INK:
