@@ -23,27 +23,21 @@ UNIT = 0.46  # of a box, for one position or one feature
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-def layer_grows(query_len: int, key_len: int, d_key: int, d_value: int, batch: str) -> Figure:
-    """Draw the products of the layer as boxes, each axis as long as it is, at each of its steps.
+def one_table(query_len: int, key_len: int, d_key: int) -> Figure:
+    """Draw the products of the layer as boxes, each axis as long as it is, of a table used twice.
 
-    The rows are one query and one table, many queries, keys and values apart, and batches.
+    The rows are one query and many queries.
     """
-    one, table, apart = (1, d_key, d_key), (query_len, d_key, d_key), (query_len, d_key, d_value)
-    names, same = ("Q", "K\u1d40", "A", "V", "O"), ("Q", "X\u1d40", "A", "X", "O")
-    rows: list[tuple[str, Sequence[str], tuple[int, int, int], int]] = [
-        ("1   one query, one table", ("q", "X\u1d40", "a", "X", "o"), one, 1),
-        ("2   many queries", same, table, 1),
-        ("3, 4   keys and values apart, queries from anywhere", names, apart, 1),
-        (f"5   batches: {batch} of them", names, apart, 3),
-    ]
+    rows = [("1   one query", ("q", "X\u1d40", "a", "X", "o"), 1)]
+    rows.append(("2   many queries", ("Q", "X\u1d40", "A", "X", "O"), query_len))
     tall = UNIT * max(query_len, key_len, d_key) + 2.1
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 4.7))
+        figure, axes = plt.subplots(figsize=(5.2, 2.4))
         ends = []
-        for place, (title, letters, (queries, inner, width), copies) in enumerate(rows):
-            shapes = [(queries, inner), (inner, key_len), (queries, key_len), (key_len, width)]
-            shapes.append((queries, width))
-            ends.append(_product(axes, -tall * place, letters, shapes, copies))
+        for place, (title, letters, queries) in enumerate(rows):
+            shapes = [(queries, d_key), (d_key, key_len), (queries, key_len)]
+            shapes += [(key_len, d_key), (queries, d_key)]
+            ends.append(_product(axes, -tall * place, letters, shapes))
             axes.text(-0.6, tall * (0.5 - place) + 0.15, title, va="center", fontweight="bold")
         axes.set(
             xlim=(-0.6, max(ends) + 0.1), ylim=(0.8 - tall * (len(rows) - 0.5), 0.5 * tall + 0.4)
@@ -53,8 +47,82 @@ def layer_grows(query_len: int, key_len: int, d_key: int, d_value: int, batch: s
     return closed(figure)
 
 
+TOP, MIDDLE, BOTTOM = 2.5, 0.0, -2.5  # of who_asks: the heights of queries, keys and values
+SIZES = 0.45  # the room before a box for the length of its axis
+
+
+def who_asks(
+    query_len: int, key_len: int, d_key: int, d_value: int, widths: Sequence[int]
+) -> Figure:
+    """Draw the layer between two sequences: what each of them makes, and what becomes of it.
+
+    Args:
+        query_len: Number of queries.
+        key_len: Number of keys.
+        d_key: Width of queries and keys.
+        d_value: Width of a value.
+        widths: Of a state of the decoder, which asks, and of the encoder, which answers.
+    """
+    made = UNIT * max(widths) + 2.2
+    blend = made + UNIT * max(d_key, d_value) + 1.5
+    at_output, end = blend + UNIT * key_len + 1.5, UNIT * d_value
+    weights, outputs = (TOP + MIDDLE) / 2, (3 * MIDDLE + BOTTOM) / 4
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.1))
+        _made(axes, "decoder asks", "Y", (query_len, widths[0]), {"Q": (TOP, d_key)}, made)
+        shape, both = (key_len, widths[1]), {"K": (MIDDLE, d_key), "V": (BOTTOM, d_value)}
+        _made(axes, "encoder answers", "X", shape, both, made)
+        _matrix(axes, (blend, weights), "weight", "A", (query_len, key_len))
+        _matrix(axes, (at_output, outputs), "output", "O", (query_len, d_value))
+        for y in (TOP, MIDDLE):
+            _arrow(axes, (made + UNIT * d_key, y), (blend, weights))
+        _arrow(axes, (blend + UNIT * key_len, weights), (at_output, outputs))
+        _arrow(axes, (made + end, BOTTOM), (at_output, outputs))
+        above = UNIT * query_len / 2 + 0.75
+        softmax = f"softmax(QK\u1d40 \u00f7 \u221a{d_key})"
+        axes.text(blend - 0.3, weights + above, softmax, va="bottom")
+        axes.text(at_output + end / 2, outputs + above, "AV", ha="center", va="bottom")
+        axes.set(xlim=(-0.6, at_output + end + 0.1), ylim=(-3.3, 4.4))
+        axes.set_aspect("equal")
+        axes.axis("off")
+    return closed(figure)
+
+
+def _made(
+    axes: Axes,
+    title: str,
+    name: str,
+    shape: tuple[int, int],
+    parts: Mapping[str, tuple[float, int]],
+    x: float,
+) -> None:
+    """Draw a table, and at `x` what its matrices make of it: the height and the width of each."""
+    roles = {"Q": "query", "K": "key", "V": "value"}
+    y = sum(height for height, _ in parts.values()) / len(parts)
+    _matrix(axes, (0, y), "table", name, shape)
+    above = y + UNIT * shape[0] / 2 + 0.75
+    axes.text(-0.35, above, title, va="bottom", fontweight="bold")
+    for part, (height, width) in parts.items():
+        _matrix(axes, (x, height), roles[part], part, (shape[0], width))
+        _arrow(axes, (UNIT * shape[1], y), (x, height), f"$W_{part}$")
+
+
+def _arrow(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], text: str = ""
+) -> None:
+    """Draw an arrow between two boxes; beside its middle, on the outer side, write what it does."""
+    look = {"arrowstyle": "->", "color": INK, "shrinkA": 2, "shrinkB": 0}
+    (x, y), (to_x, to_y) = start, (end[0] - SIZES, end[1])
+    axes.annotate("", (to_x, to_y), start, arrowprops=look)
+    at, side = ((x + to_x) / 2, (y + to_y) / 2), -1 if to_y < y else 1
+    across, along = ("center", 0.0) if to_y == y else ("right", -0.1)
+    axes.text(
+        at[0] + along, at[1] + 0.15 * side, text, ha=across, va="top" if side < 0 else "bottom"
+    )
+
+
 def _product(
-    axes: Axes, y: float, names: Sequence[str], shapes: Sequence[tuple[int, int]], copies: int
+    axes: Axes, y: float, names: Sequence[str], shapes: Sequence[tuple[int, int]]
 ) -> float:
     """Draw a row: query, keys, an arrow to the weights, values, output; return where it ends."""
     roles = ("query", "key", "weight", "value", "output")
@@ -70,7 +138,7 @@ def _product(
             x += 3.4
         elif number:
             x = _sign(axes, x, y, "=" if number == 4 else "\u00b7")
-        x = _matrix(axes, (x, y), "table" if is_table else role, name, shape, copies)
+        x = _matrix(axes, (x, y), "table" if is_table else role, name, shape)
     return x
 
 
@@ -81,23 +149,20 @@ def _sign(axes: Axes, x: float, y: float, text: str, gap: float = 1.35) -> float
 
 
 def _matrix(
-    axes: Axes, at: tuple[float, float], role: str, name: str, shape: tuple[int, int], copies: int
+    axes: Axes, at: tuple[float, float], role: str, name: str, shape: tuple[int, int]
 ) -> float:
-    """Draw a box, or a stack, from `x` to what is returned, with its name and its axes' lengths."""
+    """Draw a box from `x` to what is returned, with its name and its axes' lengths."""
     x, y = at
     height, width = UNIT * shape[0], UNIT * shape[1]
-    for away in (0.11 * copy for copy in reversed(range(copies))):
-        corner = (x + away, y - height / 2 + away)
-        look = {"facecolor": ROLE.get(role, PAPER), "edgecolor": INK, "linewidth": 1}
-        axes.add_patch(Rectangle(corner, width, height, **look))
-    above = y + height / 2 + 0.1 + 0.11 * (copies - 1)
+    look = {"facecolor": ROLE.get(role, PAPER), "edgecolor": INK, "linewidth": 1}
+    axes.add_patch(Rectangle((x, y - height / 2), width, height, **look))
     if shape[0] > 1:
         axes.text(x + width / 2, y, name, color=ink_of(role), ha="center", va="center", fontsize=13)
     else:  # a letter is taller than one row
         axes.text(x + width / 2, y - height / 2 - 0.1, name, ha="center", va="top", fontsize=13)
-    axes.text(x + width / 2, above, shape[1], ha="center", va="bottom")
+    axes.text(x + width / 2, y + height / 2 + 0.1, shape[1], ha="center", va="bottom")
     axes.text(x - 0.1, y, shape[0], ha="right", va="center")
-    return x + width + 0.11 * (copies - 1)
+    return x + width
 
 
 # --- dot product and distance ---------------------------------------------------------------------

@@ -43,9 +43,14 @@ MASKS = {
 POWERS, VALUES = torch.tensor([6.0, 3, 9, 2]), torch.tensor([10.0, 20, 40, 0])
 
 
-def layer_grows() -> Figure:
+def one_table() -> Figure:
     """Draw a layer of three queries and five keys."""
-    return figures.layer_grows(3, 5, 4, 2, "7")
+    return figures.one_table(3, 5, 4)
+
+
+def who_asks() -> Figure:
+    """Draw a layer of three queries, five keys and wide values."""
+    return figures.who_asks(3, 5, 4, 7, (2, 6))
 
 
 def louder() -> Figure:
@@ -78,7 +83,7 @@ def in_blocks() -> Figure:
     return figures.in_blocks(POWERS, VALUES, 2, ["total 9\nblend 120", "total 20\nblend 480"])
 
 
-DIAGRAMS = [layer_grows, in_blocks]
+DIAGRAMS = [one_table, who_asks, in_blocks]
 FIGURES = [*DIAGRAMS, louder, variances, slopes, learning, masks]
 
 
@@ -94,33 +99,49 @@ def boxes(figure: Figure) -> list[Rectangle]:
     return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
 
 
+def boxes_of_roles(figure: Figure) -> dict[str, Rectangle]:
+    """Return the last box of each role."""
+    roles = {to_rgb(colour): role for role, colour in ROLE.items()}
+    found = [(roles.get(to_rgb(box.get_facecolor())), box) for box in boxes(figure)]
+    return {role: box for role, box in found if role}
+
+
 def test_boxes_are_as_long_as_the_axes_that_they_stand_for() -> None:
-    for sizes in [(3, 5, 4, 2), (2, 6, 3, 5)]:
-        queries, keys, d_key, d_value = sizes
-        wanted = [
-            ("query", queries, d_key),
-            ("key", d_key, keys),
-            ("weight", queries, keys),
-            ("value", keys, d_value),
-            ("output", queries, d_value),
-        ]
-        found = {}
-        for box in boxes(figures.layer_grows(*sizes, batch="7")):  # the last row is the layer
-            face = to_rgb(box.get_facecolor())
-            role = next((r for r, colour in ROLE.items() if to_rgb(colour) == face), None)
-            if role:
-                found[role] = (box.get_height() / figures.UNIT, box.get_width() / figures.UNIT)
-        assert len(found) == len(wanted)
-        for role, height, width in wanted:
-            assert_near(found[role], (height, width))
+    for queries, keys, d_key, d_value in [(3, 5, 4, 2), (2, 6, 3, 5)]:
+        wanted = {
+            "query": (queries, d_key),
+            "key": (keys, d_key),
+            "weight": (queries, keys),
+            "value": (keys, d_value),
+            "output": (queries, d_value),
+        }
+        found = boxes_of_roles(figures.who_asks(queries, keys, d_key, d_value, (6, 7)))
+        assert found.keys() == wanted.keys()
+        for role, (height, width) in wanted.items():
+            sizes = found[role].get_height() / figures.UNIT, found[role].get_width() / figures.UNIT
+            assert_near(sizes, (height, width))
+
+
+def test_what_a_sequence_makes_is_as_long_as_the_sequence() -> None:
+    figure = figures.who_asks(3, 5, 4, 7, (2, 6))
+    (axes,) = figure.axes
+    by_name = {
+        text.get_text(): box
+        for box in boxes(figure)
+        for text in axes.texts
+        if box.contains_point(axes.transData.transform(text.get_position()))
+    }
+    for table, parts in {"Y": "Q", "X": "KV"}.items():
+        for part in parts:
+            assert_near(by_name[part].get_height(), by_name[table].get_height())
 
 
 def test_each_row_has_five_boxes_whose_inner_sizes_agree() -> None:
     rows: dict[float, list[Rectangle]] = {}
-    for box in boxes(figures.layer_grows(3, 5, 4, 2, "7")):
+    for box in boxes(figures.one_table(3, 5, 4)):
         rows.setdefault(round(box.get_y() + box.get_height() / 2, 6), []).append(box)
     in_order = [sorted(row, key=Rectangle.get_x) for row in rows.values()]
-    assert [len(row) for row in in_order] == 6 * [5]  # of the last row a stack of three
+    assert [len(row) for row in in_order] == 2 * [5]
     for query, key, weights, value, output in in_order:
         assert_near(query.get_width(), key.get_height())
         assert_near(key.get_width(), weights.get_width())
@@ -131,18 +152,20 @@ def test_each_row_has_five_boxes_whose_inner_sizes_agree() -> None:
 
 def test_scores_are_divided_by_the_root_of_the_width_of_the_keys() -> None:
     for d_key in (4, 7):
-        assert f"÷ √{d_key}," in words_in(figures.layer_grows(3, 5, d_key, 2, "7"))
+        assert f"÷ √{d_key}," in words_in(figures.one_table(3, 5, d_key))
+        said = words_in(figures.who_asks(3, 5, d_key, 2, (6, 6)))
+        assert f"softmax(QK\u1d40 ÷ √{d_key})" in said
 
 
 def test_letters_in_boxes_are_legible() -> None:
-    for figure in (layer_grows(), in_blocks()):
+    for figure in (one_table(), who_asks(), in_blocks()):
         (axes,) = figure.axes
         for box in boxes(figure):
             x, y = box.get_x() + box.get_width() / 2, box.get_y() + box.get_height() / 2
             inside = [
                 t for t in axes.texts if np.hypot(*(np.subtract(t.get_position(), (x, y)))) < 0.01
             ]
-            if not inside:  # of a stack, the first has the letter
+            if not inside:  # a letter is taller than one row
                 continue
             assert len(inside) == 1
             assert contrast(inside[0].get_color(), to_rgb(box.get_facecolor())) >= 4.5
