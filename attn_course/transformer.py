@@ -188,7 +188,8 @@ def next_token_loss(
     logits: Float[Tensor, "batch length vocab_size"], tokens: Int[Tensor, "batch length"]
 ) -> Float[Tensor, ""]:
     """Mean of `-log p` of each token but the first, where the logits of the token before give p."""
-    return functional.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
+    guess, answer = logits[:, :-1], tokens[:, 1:]
+    return functional.cross_entropy(guess.flatten(0, 1), answer.flatten())
 
 
 def bits_per_character(loss: float, num_tokens: int, num_characters: int) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from attn_course.data.novels import pieces
-from attn_course.interactive.controls import button, hint, kept, slider
+from attn_course.interactive.controls import button, hint, kept, more, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.live import provenance
@@ -86,7 +86,7 @@ def _short(share: float) -> float:
 
 def _controls(written: list[int]) -> str:
     typed = tag("input", type="text", name="begun", value=BEGINNING, data_part="begun",
-                spellcheck="false", lang="en", maxlength=MOST["letters"])  # fmt: skip
+                spellcheck="false", lang="en")  # fmt: skip
     sliders = [
         slider(name, "weight", 0, len(stops) - 1, stops.index(start), label=name.replace("_", "-"))
         for name, stops, start in (
@@ -103,5 +103,6 @@ def _controls(written: list[int]) -> str:
             "Click a next piece to force it, a piece that it wrote to go back there, a strip to "
             "see in the text where that head looks, a dot to silence a head, maps or a block."
         )
+        + more("The whole text", tag("p", data_part="whole", lang="en"))
         + kept(told="_".join(map(str, written)), seed=SEED, off="", look="")
     )

@@ -131,6 +131,7 @@ attnFigure("writer", (root, data, say, parts) => {
       write(`${name}-reading`, String(stop(name)));
       part(name).setAttribute("aria-valuetext", String(stop(name)));
     }
+    write("whole", now.words.join("").trim());
     part("back").setAttribute("aria-disabled", String(!told().length));
     say(writerSentence(shown));
   };
