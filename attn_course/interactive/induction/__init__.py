@@ -66,7 +66,7 @@ def _first() -> dict[str, Any]:
 
 
 def _controls() -> str:
-    typed = tag("input", type="text", name="text", value=TEXT, data_part="text", maxlength=MOST,
+    typed = tag("input", type="text", name="text", value=TEXT, data_part="text",
                 spellcheck="false", autocapitalize="none", lang="en")  # fmt: skip
     silent = [
         option("checkbox", f"off{layer}", "1", f"silence layer {layer}") for layer in range(2)

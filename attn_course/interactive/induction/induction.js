@@ -90,7 +90,7 @@ attnFigure("induction", (root, data, say, parts) => {
   });
   part("write").addEventListener("click", () => {
     const { text } = typed();
-    if (text === now.text && text.length < data.most) tell(text + now.told.at(-1));
+    if (text === now.text) tell((text + now.told.at(-1)).slice(-data.most));
   });
   part("random").addEventListener("click", randomTwice);
 
