@@ -163,41 +163,55 @@ def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") 
             axes.set_xticks(lengths.tolist()[::2], [f"{n:,}" for n in lengths.tolist()[::2]])
             axes.xaxis.set_minor_locator(NullLocator())
             _mark_round_powers(axes)
+            _name_at_ends(axes)
         drawn[-1, 0].set_xlabel(xlabel)
-        _legend(figure, drawn.flat)
     return closed(figure)
+
+
+def _name_at_ends(axes: Axes) -> None:
+    """Write the name of each line beside its end, a little higher where another is in the way."""
+    low, high = axes.get_ylim()
+    free = low
+    named = [line for line in axes.lines if not line.get_label().startswith("_")]
+    for line in sorted(named, key=lambda line: line.get_ydata()[-1]):
+        height = max(free, line.get_ydata()[-1])
+        look = {"va": "center", "color": line.get_color(), "annotation_clip": False}
+        end = (line.get_xdata()[-1], height)
+        axes.annotate(line.get_label(), end, (9, 0), textcoords="offset points", **look)
+        free = height * (high / low) ** 0.062
 
 
 # --- steps to learn -------------------------------------------------------------------------------
 
 
 def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
-    """Draw the steps to learn: a panel for each distance, a row for each layer, a mark a seed.
+    """Draw the steps to learn against the distance: a mark for each seed, a line for the medians.
 
     Args:
-        sizes: Distances that the task bridges, (4,).
-        steps: For each layer, the steps that it took, NaN if it failed, (num_seeds, 4).
+        sizes: Distances that the task bridges, (num_sizes,); they stand evenly.
+        steps: For each layer, the steps that it took, NaN if it failed, (num_seeds, num_sizes).
         most: The number of steps after which training was stopped.
     """
-    never = 4 * most
+    edge, top = 1.4 * most, 16 * most
     with style():
-        figure, panels = plt.subplots(2, 2, figsize=(5.2, 4.6), sharex=True, sharey=True)
-        for column, (axes, size) in enumerate(zip(panels.flat, sizes.tolist(), strict=True)):
-            axes.axvline(1.6 * most, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            for row, (name, (mark, colour)) in enumerate(_looks(steps)):
-                taken = steps[name][:, column].double().nan_to_num(never)
-                height = row + torch.linspace(-0.28, 0.28, len(taken))
-                axes.plot(taken, height, mark[0], color=colour, markersize=5.5, **EDGE)
-            axes.set_title(f"{size} steps back", loc="left")
-            axes.grid(axis="x", color=FAINT, linewidth=0.5)
-            axes.tick_params(axis="y", length=0)
-        axes.set(xscale="log", xlim=(7, 1.6 * never), ylim=(len(steps) - 0.5, -0.5))
-        axes.set_xticks([10, 100, 1000, never], ["10", "100", "1,000", f"not in\n{most:,}"])
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_yticks(range(len(steps)), [name.replace("get ", "get\n") for name in steps])
-        for left, below in zip(panels[:, 0], panels[-1], strict=True):
-            left.set_ylabel("layer")
-            below.set_xlabel("optimiser steps")
+        figure, axes = plt.subplots(figsize=(5.2, 4.4))
+        axes.axhspan(edge, top, color=FAINT, alpha=0.35, linewidth=0)
+        axes.text(-0.3, 0.94 * top, f"not learned\nin {most:,}", va="top")
+        levels = torch.logspace(math.log10(1.2 * edge), math.log10(0.85 * top), len(steps)).flip(0)
+        for row, (name, (mark, colour)) in enumerate(_looks(steps)):
+            never = levels[row].item()  # each layer fails at a height of its own
+            taken = steps[name].double().nan_to_num(never)
+            at = torch.arange(len(sizes)) + 0.05 * (row - len(steps) // 2)
+            for run in taken:
+                axes.plot(at, run, mark[0], color=colour, markersize=4.5, label="_", **EDGE)
+            middle = taken.median(0).values
+            axes.plot(at, middle, mark[1:], color=colour, linewidth=2, label=name)
+        axes.set(yscale="log", xlim=(-0.4, len(sizes) - 0.8), ylim=(10, top))
+        _name_at_ends(axes)
+        axes.set(xlabel="steps back to the first digit", ylabel="optimiser steps")
+        axes.set_xticks(range(len(sizes)), [str(size) for size in sizes.tolist()])
+        axes.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
+        axes.yaxis.set_minor_locator(NullLocator())
     return closed(figure)
 
 

@@ -201,37 +201,57 @@ def test_costs_are_drawn_as_given_and_each_panel_says_what_it_counts() -> None:
     assert "4,096" in words_in(costs())
 
 
-def test_a_name_stands_once_in_the_legend() -> None:
-    (legend,) = costs().legends
-    named = [text.get_text() for text in legend.get_texts()]
-    assert sorted(named) == sorted({name for lines in COSTS.values() for name in lines})
+def test_a_name_stands_beside_the_end_of_its_line_and_none_covers_another() -> None:
+    for axes, lines in zip(costs().axes, COSTS.values(), strict=True):
+        named = {text.get_text(): text for text in axes.texts}
+        assert named.keys() == lines.keys()
+        low, high = axes.get_ylim()
+        heights = sorted(text.xy[1] for text in named.values())
+        assert all(b >= a * (high / low) ** 0.06 for a, b in itertools.pairwise(heights))
+        for name, cost in lines.items():
+            at, height = named[name].xy
+            assert at == LENGTHS[-1]
+            assert float(cost[-1]) <= height <= float(cost[-1]) * (high / low) ** 0.2
+            assert named[name].get_color() == line(axes, name).get_color()
 
 
 # --- steps to learn -------------------------------------------------------------------------------
 
 
-def test_every_seed_has_a_mark_in_the_row_of_its_layer_and_failures_lie_beyond_the_line() -> None:
-    for column, axes in enumerate(steps_to_learn().axes):
-        line, *rows = axes.lines
-        limit = line.get_xdata()[0]
-        for row, (drawn, taken) in enumerate(zip(rows, STEPS.values(), strict=True)):
-            wanted = taken[:, column]
-            shown = torch.as_tensor(drawn.get_xdata())
-            assert (shown[wanted.isnan()] > limit).all()
-            assert limit > 2000
+def test_every_seed_has_a_mark_and_failures_lie_in_the_grey() -> None:
+    (axes,) = steps_to_learn().axes
+    (grey,) = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert grey.get_y() > 2000
+    for name, taken in STEPS.items():
+        marks = [
+            drawn
+            for drawn in axes.lines
+            if drawn.get_marker() == recurrence.LOOKS.get(name, "v")[0][0]
+        ]
+        assert len(marks) == len(taken)
+        for drawn, wanted in zip(marks, taken, strict=True):
+            shown = torch.as_tensor(drawn.get_ydata())
+            assert (shown[wanted.isnan()] > grey.get_y()).all()
             assert_near(shown[~wanted.isnan()], wanted[~wanted.isnan()])
-            heights = drawn.get_ydata().tolist()
-            assert len(set(heights)) == len(heights)
-            assert {round(at) for at in heights} == {row}
 
 
-def test_panels_and_rows_of_the_race_are_named() -> None:
-    race = steps_to_learn()
-    titles = [axes.get_title(loc="left") for axes in race.axes]
-    assert titles == [f"{size} steps back" for size in SIZES.tolist()]
-    names = [label.get_text().replace("\n", " ") for label in race.axes[0].get_yticklabels()]
-    assert names == list(STEPS)
-    assert "not in\n2,000" in words_in(race)
+def test_the_line_of_a_layer_goes_through_its_medians_and_each_fails_at_its_own_height() -> None:
+    (axes,) = steps_to_learn().axes
+    ends = [line(axes, name).get_ydata()[-1] for name in STEPS]
+    assert len(set(ends)) == len(ends)
+    assert line(axes, "gru").get_ydata().tolist() == [20, 30, 40, 40]
+    three = {"gru": torch.tensor([[20.0, NEVER], [90, NEVER], [30, 50]])}
+    (axes,) = recurrence.steps_to_learn(SIZES[:2], three, 2000).axes
+    learned, failed = line(axes, "gru").get_ydata()
+    assert learned == 30
+    assert failed > 2000
+
+
+def test_distances_and_layers_of_the_race_are_named() -> None:
+    (axes,) = steps_to_learn().axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["10", "20", "50", "100"]
+    assert {*STEPS} < {text.get_text() for text in axes.texts}
+    assert "not learned\nin 2,000" in words_in(steps_to_learn())
 
 
 def test_grey_are_the_lengths_that_were_not_learned_from_and_no_others() -> None:
