@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
 from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, VIOLET, closed, ink_of, style
@@ -30,27 +30,35 @@ WRITES = STATE | {"facecolor": ROLE["query"], "edgecolor": ROLE["query"]}
 ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
 GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": VIOLET}
 GATE |= {"linewidth": 2.5}
+BOTTOM, TOP = 0.7, 2.5  # of a state whose numbers are shown
+MIDDLE = (BOTTOM + TOP) / 2
 
 
 # --- networks ---------------------------------------------------------------------------------
 
 
-def recurrence(words: Sequence[str]) -> Figure:
-    """Draw a recurrent network twice: with its loop, and unrolled over the words it reads."""
+def recurrence(words: Sequence[str], states: Tensor) -> Figure:
+    """Draw a recurrent network twice: with its loop, and unrolled over the words it reads.
+
+    Args:
+        words: The words read.
+        states: The numbers of the state before the first word and after each, (1 + num_words, d).
+    """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 2.4))
-        _read(axes, 0.4, "$h_i$", "$x_i$")
+        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        _read(axes, 0.1, "$h_i$", torch.zeros_like(states[0]), "$x_i$")
         loop = {"arrowstyle": "->", "color": INK, "mutation_scale": 14}
-        loop |= {"connectionstyle": "arc3,rad=-1.9"}
-        axes.add_patch(FancyArrowPatch((0.2, 1.28), (0.6, 1.28), **loop))
-        axes.text(1.3, 1, "=", ha="center", va="center", fontsize=18)
-        _box(axes, (2.1, 1), "$h_0$", STATE)
-        for place, word in enumerate(words, start=1):
-            _read(axes, 2.1 + 1.1 * place, f"$h_{place}$", word)
-            _arrow(axes, (2.4 + 1.1 * (place - 1), 1), (1.8 + 1.1 * place, 1))
-        axes.text(0.4, 2.15, "the network", ha="center")
-        axes.text(2.1 + 0.55 * len(words), 2.15, "the same, step by step", ha="center")
-        axes.set(xlim=(-0.3, 2.6 + 1.1 * len(words)), ylim=(-0.3, 2.4))
+        loop |= {"connectionstyle": "arc3,rad=-1.1"}
+        axes.add_patch(FancyArrowPatch((0.42, 1.95), (0.42, 1.25), **loop))
+        axes.text(1.3, MIDDLE, "=", ha="center", va="center", fontsize=18)
+        for place, (word, numbers) in enumerate(zip(["", *words], states, strict=True)):
+            x = 2.1 + 1.1 * place
+            _read(axes, x, f"$h_{place}$", numbers / states.abs().max(), word)
+            if place:
+                _arrow(axes, (x - 0.82, MIDDLE), (x - 0.28, MIDDLE))
+        axes.text(0.1, 3.15, "the network", ha="center")
+        axes.text(2.1 + 0.55 * len(words), 3.15, "the same, step by step", ha="center")
+        axes.set(xlim=(-0.7, 2.5 + 1.1 * len(words)), ylim=(-0.2, 3.4))
         axes.axis("off")
     return closed(figure)
 
@@ -111,11 +119,21 @@ def gru() -> Figure:
     return closed(figure)
 
 
-def _read(axes: Axes, x: float, state: str, word: str) -> None:
-    """Draw a state and the word that goes into it."""
-    _box(axes, (x, 1), state, STATE)
-    axes.text(x, 0, word, ha="center", va="center", style="italic")
-    _arrow(axes, (x, 0.2), (x, 0.7))
+def _read(axes: Axes, x: float, name: str, numbers: Tensor, word: str) -> None:
+    """Draw a state as a column of numbers from -1 to 1, and the word that goes into it, if any.
+
+    The colours are those of the vector in the live figure: blue above 0, orange below.
+    """
+    tall = (TOP - BOTTOM) / len(numbers)
+    for row, number in enumerate(numbers.tolist()):
+        colour = ROLE["query" if number > 0 else "output"], abs(number)
+        place = (x - 0.2, TOP - (row + 1) * tall)
+        look = {"facecolor": colour, "edgecolor": FAINT, "linewidth": 0.7}
+        axes.add_patch(Rectangle(place, 0.4, tall, **look))
+    axes.text(x, TOP + 0.08, name, ha="center", va="bottom")
+    if word:
+        axes.text(x, 0, word, ha="center", va="center", style="italic")
+        _arrow(axes, (x, 0.2), (x, BOTTOM - 0.05))
 
 
 def _write(axes: Axes, target: Sequence[str], vector: Place, step: float) -> None:

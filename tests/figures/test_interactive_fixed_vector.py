@@ -131,7 +131,7 @@ def test_sentence_grows_and_the_tree_leads_to_what_is_said(figure: Locator) -> N
 @pytest.mark.browser
 def test_words_that_were_weighed_are_folded_away_until_asked_for(page: Page) -> None:
     root = page.locator(FIGURE)
-    vector, tree = root.locator(".attn-picture > svg").all()
+    vector, tree = (root.locator(f"{box} > svg") for box in (".attn-picture", ".attn-tree"))
     assert vector.is_visible()
     assert not tree.is_visible()
     assert not root.locator("[data-part='chance-reading']").is_visible()

@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
-from attn_course.plots import PAPER, VIOLET, seq2seq
+from attn_course.plots import PAPER, ROLE, VIOLET, seq2seq
 from tests.figures.figure_laws import assert_laws, contrast, luminance, texts, words_in
 from tests.sampling import sampled
 
@@ -50,12 +51,13 @@ BLEU = {
     "12,000 steps": torch.tensor([[96.0, 60, 30, 10], [92, 66, 28, 15]]),
     "2000 steps": torch.tensor([[45.0, 27, 18, 15], [48, 27, 18, 15], [42, 27, 18, 16]]),
 }
+STATES = torch.tensor([[0.0, 0.0], [0.5, -0.25], [-0.5, 0.125], [0.25, 0.5]])
 LEFT = {"keep": 0.95 ** torch.arange(21), "plain": 0.5 ** torch.arange(21)}
 
 
 def recurrence() -> Figure:
     """Draw a network with its loop and without."""
-    return seq2seq.recurrence(SOURCE)
+    return seq2seq.recurrence(SOURCE, STATES)
 
 
 def encoder_decoder() -> Figure:
@@ -124,6 +126,19 @@ def test_recurrence_shows_one_state_a_word_and_one_before_the_first() -> None:
     shown = words_in(recurrence())
     assert {"$h_i$", "$x_i$", "$h_0$", "$h_1$", "$h_2$", "$h_3$", *SOURCE} < set(shown)
     assert "$h_4$" not in shown
+
+
+def test_recurrence_shows_the_numbers_of_each_state_and_which_are_below_0() -> None:
+    (axes,) = recurrence().axes
+    cells = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    colours = np.array([cell.get_facecolor() for cell in cells])
+    assert_near(colours[:2, 3], 0)  # the network with its loop has no numbers yet
+    shown, wanted = colours[2:].reshape(4, 2, 4), STATES / 0.5
+    assert_near(shown[..., 3], wanted.abs())
+    for colour, number in zip(shown.reshape(8, 4), wanted.flatten(), strict=True):
+        assert to_rgb(colour[:3]) == to_rgb(ROLE["query" if number > 0 else "output"])
+    middles = [cell.get_y() for cell in cells]
+    assert middles[::2] == [max(middles)] * 5  # the first number is on top
 
 
 def test_decoder_gets_the_vector_in_every_state_and_each_word_in_the_next() -> None:

@@ -5,11 +5,20 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     [across, cell, high] = [32, 14.5, 11];
   const tree = attnElement("svg", { "aria-hidden": true }),
     fold = form.querySelector("details");
-  picture.after(tree);
+  // a long sentence makes a tall tree, which scrolls in a box of its own
+  const scroll = Object.assign(document.createElement("div"), { className: "attn-tree" });
+  const box = { tabindex: 0, role: "group", "aria-label": "beginnings that were tried" };
+  for (const [key, one] of Object.entries(box)) scroll.setAttribute(key, one);
+  scroll.append(tree);
+  picture.after(scroll);
   const texts = data.pairs.map(([source]) => written(source));
   let beside = {};
 
   const probability = (share) => (share < 0.001 ? "<0.1%" : percent(share, share < 0.01 ? 1 : 0));
+  const odds = (share) =>
+    share < 0.001
+      ? `1 in ${Number((1 / share).toPrecision(2)).toLocaleString("en")}`
+      : probability(share);
 
   const strip = (vector) =>
     [...vector].map((number, k) =>
@@ -56,11 +65,10 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   // What few readers ask for is out of sight until they open the line above it.
   let last;
   const unfold = () => {
-    tree.toggleAttribute("hidden", !fold.open);
+    scroll.toggleAttribute("hidden", !fold.open);
     const { narrow, chance } = last;
-    const more =
-      narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${probability(narrow)}`;
-    show("chance", fold.open ? probability(chance) + more : "");
+    const more = narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${odds(narrow)}`;
+    show("chance", fold.open ? odds(chance) + more : "");
   };
 
   const showMarked = (name, words, right) => {
