@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -27,8 +27,10 @@ FORMULAS = {
     "triangular": r"$\max(0, 1 - u)$",
     "Epanechnikov": r"$\max(0, 1 - u^2)$",
 }
-# From pale to dark, since the blank of a mask must differ from a small weight.
-WEIGHTS = LinearSegmentedColormap.from_list("weight", ["#F3DFEA", ROLE["weight"], "#4A1036"])
+# From a tint of the ground, since the blank of a mask must differ from a small weight.
+WEIGHTS = LinearSegmentedColormap.from_list(
+    "weight", [to_rgba(ROLE["weight"], 0.2), to_rgba(ROLE["weight"])]
+)
 OBSERVED = {"color": ROLE["value"], "s": 16, "alpha": 0.6, "linewidths": 0}
 
 
