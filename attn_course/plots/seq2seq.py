@@ -120,20 +120,25 @@ def gru() -> Figure:
 
 
 def _read(axes: Axes, x: float, name: str, numbers: Tensor, word: str) -> None:
-    """Draw a state as a column of numbers from -1 to 1, and the word that goes into it, if any.
-
-    The colours are those of the vector in the live figure: blue above 0, orange below.
-    """
-    tall = (TOP - BOTTOM) / len(numbers)
-    for row, number in enumerate(numbers.tolist()):
-        colour = ROLE["query" if number > 0 else "output"], abs(number)
-        place = (x - 0.2, TOP - (row + 1) * tall)
-        look = {"facecolor": colour, "edgecolor": FAINT, "linewidth": 0.7}
-        axes.add_patch(Rectangle(place, 0.4, tall, **look))
+    """Draw a state, whose numbers are from -1 to 1, and the word that goes into it, if any."""
+    _strip(axes, x, BOTTOM, TOP, numbers)
     axes.text(x, TOP + 0.08, name, ha="center", va="bottom")
     if word:
         axes.text(x, 0, word, ha="center", va="center", style="italic")
         _arrow(axes, (x, 0.2), (x, BOTTOM - 0.05))
+
+
+def _strip(axes: Axes, x: float, bottom: float, top: float, numbers: Tensor) -> None:
+    """Draw numbers from -1 to 1 as a column of cells, the first on top.
+
+    The colours are those of the vector in the live figure: blue above 0, orange below.
+    """
+    tall = (top - bottom) / len(numbers)
+    for row, number in enumerate(numbers.tolist()):
+        colour = ROLE["query" if number > 0 else "output"], abs(number)
+        place = (x - 0.2, top - (row + 1) * tall)
+        look = {"facecolor": colour, "edgecolor": FAINT, "linewidth": 0.7}
+        axes.add_patch(Rectangle(place, 0.4, tall, **look))
 
 
 def _write(axes: Axes, target: Sequence[str], vector: Place, step: float) -> None:
@@ -162,21 +167,31 @@ def _arrow(axes: Axes, start: Place, end: Place, **line: object) -> None:
 # --- what a state keeps -------------------------------------------------------------------------
 
 
-def traces(left: Mapping[str, Tensor]) -> Figure:
-    """Draw the share of a difference that is left in the state, against the words read since.
+def traces(
+    since: Sequence[int], difference: Mapping[str, Tensor], left: Mapping[str, Tensor]
+) -> Figure:
+    """Draw what is left of a difference between two states, a row for each network.
 
     Args:
-        left: For each network, the share after 0, 1, 2, ... words.
+        since: How many words have been read since the difference arose.
+        difference: For each network, some numbers of it, (len(since), num_shown); each network has
+            a scale of its own.
+        left: For each network, the share that is left, (len(since),).
     """
+    high, places = 2.6, range(len(since))  # of a row
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.2))
-        for mark, hue, (name, share) in zip(MARKS, COMPARED, left.items(), strict=False):
-            axes.plot(100 * share, mark, color=hue, markersize=5, label=name)
-        longest = max(map(len, left.values())) - 1
-        axes.set(xlabel="words read since", ylabel="difference left, in %")
-        axes.set(xlim=(0, longest), ylim=(0, 102))
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.legend(loc="upper right", handlelength=3.2)
+        figure, axes = plt.subplots(figsize=(5.2, 0.5 + 1.25 * len(left)))
+        for row, (name, numbers) in enumerate(difference.items()):
+            low = -high * row
+            axes.text(-0.6, low + 0.9, name, ha="right", va="center")
+            for x, strip, share in zip(places, numbers, left[name].tolist(), strict=True):
+                _strip(axes, x, low, low + 1.8, strip / numbers.abs().max())
+                axes.text(x, low - 0.12, f"{share:.0%}", ha="center", va="top")
+        axes.text(-0.6, 2.3, "words since", ha="right", va="center")
+        for x, words in zip(places, since, strict=True):
+            axes.text(x, 2.3, str(words), ha="center", va="center")
+        axes.set(xlim=(-2.7, len(since) - 0.5), ylim=(low - 0.7, 2.6))
+        axes.axis("off")
     return closed(figure)
 
 

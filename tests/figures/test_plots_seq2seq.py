@@ -52,7 +52,9 @@ BLEU = {
     "2000 steps": torch.tensor([[45.0, 27, 18, 15], [48, 27, 18, 15], [42, 27, 18, 16]]),
 }
 STATES = torch.tensor([[0.0, 0.0], [0.5, -0.25], [-0.5, 0.125], [0.25, 0.5]])
-LEFT = {"keep": 0.95 ** torch.arange(21), "plain": 0.5 ** torch.arange(21)}
+SINCE = [0, 1, 5, 20]
+LEFT = {"keep": 0.95 ** torch.tensor(SINCE), "plain": 0.5 ** torch.tensor(SINCE)}
+DIFFERENCE = {name: share[:, None] * torch.tensor([0.4, -0.1]) for name, share in LEFT.items()}
 
 
 def recurrence() -> Figure:
@@ -87,7 +89,7 @@ def reach() -> Figure:
 
 def traces() -> Figure:
     """Draw a slow and a fast fall."""
-    return seq2seq.traces(LEFT)
+    return seq2seq.traces(SINCE, DIFFERENCE, LEFT)
 
 
 def by_position() -> Figure:
@@ -100,8 +102,8 @@ def bleu_by_length() -> Figure:
     return seq2seq.bleu_by_length(WORDS_READ, BLEU, 52)
 
 
-DIAGRAMS = [recurrence, encoder_decoder, gru, beam_tree]
-CURVES = [copied, reach, traces, by_position, bleu_by_length]
+DIAGRAMS = [recurrence, encoder_decoder, gru, traces, beam_tree]
+CURVES = [copied, reach, by_position, bleu_by_length]
 EVERY_FIGURE = pytest.mark.parametrize("draw", [*DIAGRAMS, *CURVES], ids=lambda draw: draw.__name__)
 
 
@@ -306,10 +308,15 @@ def test_an_axis_of_bleu_ends_a_little_above_what_it_is_told() -> None:
 
 def test_a_trace_is_drawn_in_percent_from_the_first_word_on() -> None:
     (axes,) = traces().axes
-    for line, (name, left) in zip(axes.lines, LEFT.items(), strict=True):
-        assert line.get_label() == name
-        assert_near(line.get_xdata(), range(len(left)))
-        assert_near(line.get_ydata(), 100 * left)
+    cells = np.array([patch.get_facecolor() for patch in axes.patches]).reshape(2, 4, 2, 4)
+    for shown, left in zip(cells, LEFT.values(), strict=True):
+        assert_near(shown[:, 0, 3], left, rtol=1e-6)
+        assert_near(shown[:, 1, 3], left / 4, rtol=1e-6)
+        for row, role in ((0, "query"), (1, "output")):  # above 0 and below
+            assert to_rgb(shown[0, row, :3]) == to_rgb(ROLE[role])
+    places = {text.get_text(): text.get_position() for text in axes.texts}
+    assert places["20"][0] == places["36%"][0] == 3
+    assert places["keep"][1] > places["plain"][1]
 
 
 def test_reach_has_a_logarithmic_axis_with_the_widths_on_it() -> None:
