@@ -25,6 +25,7 @@ from attn_course.interactive.frames import WIDTHS, place_of
 from attn_course.interactive.machine import attention_machine, name_of
 from attn_course.interactive.machine.states import STATES
 from attn_course.interactive.rotary import rotary_explorer
+from attn_course.interactive.tiles import tile_explorer
 from attn_course.interactive.writer import writer_explorer
 from tools.browser import FLAGS, chromium
 from tools.cells import as_text, put, read
@@ -55,7 +56,9 @@ TAKE = """root => {
 def figures() -> dict[str, InteractiveFigure]:
     """The attention machine in each state, figures of their own, and those of the notebooks."""
     found = {name_of(state): attention_machine(state) for state in STATES}
-    own = (writer_explorer(), rotary_explorer(), associative_memory_explorer())
+    own = (
+        writer_explorer(), rotary_explorer(), associative_memory_explorer(), tile_explorer()
+    )  # fmt: skip
     found |= {figure.name: figure for figure in own}
     for path in notebooks():
         found |= {figure.name: figure for figure, _ in stored_figures(read(path))}

@@ -16,6 +16,7 @@ from attn_course.interactive.rotary import rotary_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 from attn_course.interactive.scores import score_explorer
 from attn_course.interactive.sinusoids import sinusoid_explorer
+from attn_course.interactive.tiles import tile_explorer
 from attn_course.interactive.writer import writer_explorer
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "rotary_explorer",
     "score_explorer",
     "sinusoid_explorer",
+    "tile_explorer",
     "writer_explorer",
 ]

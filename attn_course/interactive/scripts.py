@@ -80,6 +80,10 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "scaled-dot-product": ("scaled_dot_product/picture", "scaled_dot_product/scaled_dot_product"),
     "scores": (*TRANSLATES, "sentences", "weight_table", "scores/scores"),
     "sinusoids": ("layers", "sinusoids/sinusoids"),
+    "tiles": (
+        *(*MACHINE, "machine/chart"),
+        *(f"tiles/{part}" for part in ("sums", "table", "query", "tiles")),
+    ),
     "writer": (
         *("layers", "weights"),
         *DRAWN,

@@ -22,11 +22,11 @@ from attn_course.plots import (
     ROLE,
     VIOLET,
     closed,
-    ink_of,
     style,
 )
 
 MARKS, ROUND = "os^", 2 * np.pi
+LEAST, MOST = 1e3, 1e11  # numbers in the figure of a text that grows
 # What the record calls kinds of positions, and tests, and what a reader calls them.
 KINDS = {"rotary": "rotary", "linear": "ALiBi", "buckets": "T5's bias"}
 KINDS |= {"sinusoids": "sines, added", "learned": "learned, added", "none": "none"}
@@ -146,59 +146,45 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
     return closed(figure)
 
 
-def two_memories() -> Figure:
-    """Draw the way of a tile: from a large, slow memory into a small, fast one, and back."""
-    with style(), plt.rc_context({"font.size": 13}):  # a phone shows it at half the width
-        figure, axes = plt.subplots(figsize=(5.2, 3.3))
-        plt.rcParams["font.size"] = 13
-        _box(axes, (0, 0), 4.3, 4.4, "large and slow")
-        _box(axes, (6.0, 0.4), 3.3, 3.6, "small and fast")
-        for column, (role, name) in enumerate({"query": "Q", "key": "K", "value": "V"}.items()):
-            left = 0.35 + 1.0 * column
-            for row in range(6):
-                chosen = row == (4 if role == "query" else 2)
-                _cell(axes, (left, 0.35 + 0.55 * row), 0.7, ROLE[role], chosen)
-            axes.text(left + 0.35, 3.75, name, ha="center", va="bottom")
-        for row in range(6):
-            _cell(axes, (3.35, 0.35 + 0.55 * row), 0.7, ROLE["output"], row == 4)
-        axes.text(3.7, 3.75, "out", ha="center", va="bottom")
-        for name, role, corner in (
-            ("Q", "query", (6.25, 2.75)),
-            ("K", "key", (7.25, 1.35)),
-            ("V", "value", (8.2, 1.35)),
-        ):
-            _cell(axes, corner, 0.7, ROLE[role], True)
-            axes.text(corner[0] + 0.35, corner[1] + 0.45, name, ha="center", va="bottom")
-        axes.add_patch(
-            Rectangle((7.5, 2.5), 1.2, 1.2, facecolor=ROLE["weight"], edgecolor=INK, linewidth=1)
-        )
-        axes.text(8.1, 3.1, "tile", ha="center", va="center", color=ink_of("weight"))
-        axes.text(7.6, 0.85, "best, total, blend", ha="center", va="center")
-        line = {"arrowstyle": "->", "color": INK, "linewidth": 1.8}
-        axes.annotate("", (5.95, 2.95), (4.35, 2.95), arrowprops=line)
-        axes.annotate("", (4.35, 0.85), (5.95, 0.85), arrowprops=line)
-        axes.text(5.15, 3.07, "read", ha="center", va="bottom")
-        axes.text(5.15, 0.73, "write", ha="center", va="top")
-        axes.set(xlim=(-0.1, 9.4), ylim=(-0.2, 5.1))
-        axes.axis("off")
+def growing(
+    model: int,
+    length: Tensor,
+    numbers: Mapping[str, Tensor],
+    reads: int,
+    outgrown: Mapping[str, int],
+    before: Mapping[str, Tensor] | None = None,
+) -> Figure:
+    """Draw what a text that grows asks of one model, beside the numbers of the model itself.
+
+    Args:
+        model: Numbers of the model.
+        length: Lengths of the text, (num_lengths,).
+        numbers: For each thing that is kept or made its numbers at each length, (num_lengths,).
+        reads: The longest text that the model reads well: mark 1.
+        outgrown: For each other mark the length at which one of the things outgrows the model.
+        before: The same as `numbers`, before a cure: drawn faintly.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        first, *_, last = along = length.tolist()
+        for old in (before or {}).values():
+            axes.plot(along, old.tolist(), color=FAINT, linewidth=1.5)
+        axes.axhline(model, color=INK, linewidth=1.5, linestyle=(0, (4, 2)))
+        axes.text(last * 1.15, model, "the model", va="center")
+        for (name, drawn), colour in zip(numbers.items(), (VIOLET, BROWN), strict=True):
+            axes.plot(along, drawn.tolist(), color=colour)
+            axes.text(last * 1.15, drawn[-1].item(), name, color=colour, va="center")
+        axes.axvline(reads, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+        marks = {"1": (reads, MOST / 9)} | {name: (at, model) for name, at in outgrown.items()}
+        for name, (x, y) in marks.items():
+            axes.plot(x, y, "o", color=PAPER, markeredgecolor=INK, markersize=15)
+            axes.text(x, y, name, ha="center", va="center_baseline", fontweight="bold")
+        axes.set(xscale="log", yscale="log", xlim=(first, last), ylim=(LEAST, MOST))
+        axes.set(xlabel="length of the text, in pieces", ylabel="numbers")
+        axes.set_yticks(np.logspace(3, 11, 5))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.minorticks_off()
     return closed(figure)
-
-
-def _box(axes: Axes, corner: tuple[float, float], width: float, height: float, name: str) -> None:
-    axes.add_patch(Rectangle(corner, width, height, facecolor=PAPER, edgecolor=INK, linewidth=1.4))
-    axes.text(
-        corner[0] + width / 2, corner[1] + height + 0.1, name, ha="center", va="bottom",
-        fontweight="bold",
-    )  # fmt: skip
-
-
-def _cell(
-    axes: Axes, corner: tuple[float, float], width: float, colour: str, is_filled: bool
-) -> None:
-    axes.add_patch(
-        Rectangle(corner, width, 0.4, facecolor=colour if is_filled else PAPER, edgecolor=colour,
-                  linewidth=1.2)
-    )  # fmt: skip
 
 
 def rooms(reserved: Sequence[int], longest: int, pages: Mapping[str, Sequence[int]], page_len: int,

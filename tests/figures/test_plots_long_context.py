@@ -25,6 +25,9 @@ KILOBYTES = {name: model.kilobytes_a_token() for name, model in PUBLISHED.items(
 SHARING = {name: model.kind for name, model in PUBLISHED.items()}
 PAGES, LENGTHS = {"a": [0, 3], "b": [1, 2, 5], "c": [4]}, {"a": 5, "b": 12, "c": 2}
 LOSSES = {name: torch.linspace(2.6, end, 512) for name, end in (("as it is", 3.9), ("window", 2.7))}
+MODEL, GROWN = 500_000, torch.logspace(1.5, 5, 9)
+NUMBERS = {"table": 4 * GROWN**2, "kept": 512 * GROWN}
+OUTGROWN = {"2": 354, "3": 977}
 MET = torch.tensor([9.0, 3.0, 1.0])
 ASKED = {"as trained": 4 * MET, "slower": torch.tensor([36.0, 6.0, 1.0])}
 
@@ -49,9 +52,9 @@ def caches() -> Figure:
     return long_context.caches(KILOBYTES, SHARING)
 
 
-def two_memories() -> Figure:
-    """Draw the way of a tile."""
-    return long_context.two_memories()
+def growing() -> Figure:
+    """Draw a table and a cache, before a cure and after it, and three marks."""
+    return long_context.growing(MODEL, GROWN, NUMBERS, 128, OUTGROWN, before=NUMBERS)
 
 
 def rooms() -> Figure:
@@ -59,12 +62,12 @@ def rooms() -> Figure:
     return long_context.rooms([5, 12], 12, PAGES, 4, LENGTHS, 6)
 
 
-FIGURES = [by_place, clocks, four_times, caches, two_memories, rooms]
+FIGURES = [by_place, clocks, four_times, caches, growing, rooms]
 
 
 @pytest.mark.parametrize("draw", FIGURES)
 def test_figures_keep_the_laws(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (clocks, two_memories, rooms))
+    assert_laws(draw, is_diagram=draw in (clocks, rooms))
 
 
 def test_marks_stand_at_the_means_of_stretches_of_64_places() -> None:
@@ -94,6 +97,20 @@ def test_marks_stand_at_the_shares() -> None:
 def test_bars_are_as_long_as_the_caches() -> None:
     (axes,) = caches().axes
     assert [bar.get_width() for bar in axes.patches] == list(KILOBYTES.values())
+
+
+def test_lines_and_marks_of_a_growing_text_stand_at_its_numbers() -> None:
+    (axes,) = growing().axes
+    drawn = [
+        torch.tensor(line.get_ydata(), dtype=torch.float32)
+        for line in axes.lines
+        if len(line.get_ydata()) == 9
+    ]
+    for found, wanted in zip(drawn, 2 * [*NUMBERS.values()], strict=True):
+        assert_close(found, wanted)
+    marks = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == "o"]
+    assert marks[0][0][0] == 128
+    assert marks[1:] == [[[at, MODEL]] for at in OUTGROWN.values()]
 
 
 def test_pages_are_full_but_for_the_last_of_each_text() -> None:
