@@ -33,6 +33,10 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
                 square = Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
                 square.set_alpha(1 if compared else 0.25)
                 axes.add_patch(square)
+            if size < length:  # the middle of the triangle below the blocks
+                down, across = (length + size) * 0.72, (length - size) * 0.36
+                at = ((length - size) / 2, (length + size) / 2) if size > 1 else (across, down)
+                axes.text(*at, "S", ha="center", va="center", fontsize=17, fontweight="bold")
             axes.set(xlim=(-0.1, length), ylim=(length, -0.1), xticks=[], yticks=[], title=name)
             axes.set_aspect("equal")
             axes.set_xlabel("keys")
@@ -64,7 +68,9 @@ def chunk_costs(lengths: Sequence[int], turns: Sequence[int], millions: Sequence
     return closed(figure)
 
 
-def recall(pairs: Sequence[int], right: Mapping[str, Tensor], chance: Tensor) -> Figure:
+def recall(
+    pairs: Sequence[int], right: Mapping[str, Tensor], chance: Tensor, compared: str = ""
+) -> Figure:
     """Draw the share of right answers by the number of pairs.
 
     Args:
@@ -72,18 +78,26 @@ def recall(pairs: Sequence[int], right: Mapping[str, Tensor], chance: Tensor) ->
         right: For each layer the shares of the seeds, (num_seeds, num_points); the first is the
             one that the others are compared with.
         chance: The share of one who names the most frequent value, (num_points,).
+        compared: The name of the layer that is held against the first; the others are thin.
     """
     at, colours = torch.tensor(pairs), [VIOLET, *[BROWN] * (len(right) - 1)]
     ends = {name: runs[:, -1].mean().item() for name, runs in right.items()}
+    stressed = {next(iter(right)), compared}
     ends["commonest"] = chance[-1].item()
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
-        for runs, colour, line in zip(right.values(), colours, (LINES[0], *LINES), strict=False):
+        looks = zip(right.items(), colours, (LINES[0], *LINES), strict=False)
+        for (name, runs), colour, line in looks:
             over = 3 if colour == VIOLET else 2  # others may lie along it
-            draw_mean_and_range(axes, at, runs, f"o{line}", color=colour, zorder=over)
+            wide = 1.2 if compared and name not in stressed else 2.6
+            draw_mean_and_range(
+                axes, at, runs, f"o{line}", color=colour, zorder=over, linewidth=wide
+            )
         axes.plot(at.numpy(), chance.numpy(), color=INK, linewidth=1, linestyle=(0, (1, 2)))
         for (name, height), colour in zip(_apart(ends, 0.07).items(), (*colours, INK), strict=True):
-            axes.text(at[-1].item() * 1.06, height, name, color=colour, va="center")
+            weight = "bold" if name in stressed else "normal"
+            axes.text(at[-1].item() * 1.06, height, name, color=colour, va="center",
+                      fontweight=weight)  # fmt: skip
         axes.set_xscale("log", base=2)
         axes.set_xticks(pairs, [str(number) for number in pairs])
         axes.set(ylim=(0, 1.1), xlabel="pairs shown", ylabel="share right")

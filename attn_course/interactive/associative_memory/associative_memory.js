@@ -26,18 +26,18 @@ attnMachine("associative-memory", {
   draw(pen, form, model, set, data) {
     const formula = formulaOf(form, data);
     if (pen.narrow) {
-      const end = drawState(pen, [0, 0, 112], model);
-      drawRecall(pen, [188, 0, pen.width - 188, end - 12], model, data);
-      drawAnswer(pen, [0, end + 8, pen.width], model, data);
-      pen.text("formula", pen.width, end + 16, formula, "ink", { at: "end", bold: true });
-      return drawRows(pen, [0, end + 74, pen.width], model, set, data);
+      const top = drawAnswer(pen, [0, 0, pen.width], model, data),
+        end = drawState(pen, [0, top, 112], model);
+      drawRecall(pen, [188, top, pen.width - 188, end - top - 12], model, data);
+      pen.text("formula", pen.width, 8, formula, "ink", { at: "end", bold: true });
+      return drawRows(pen, [0, end + 4, pen.width], model, set, data);
     }
     const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data),
-      end = drawState(pen, [0, 0, 200], model);
+      top = drawAnswer(pen, [0, 0, 270], model, data),
+      end = drawState(pen, [0, top, 200], model);
     pen.text("formula", 0, end + 22, formula, "ink", { bold: true });
-    drawAnswer(pen, [0, end + 42, 270], model, data);
     drawRecall(pen, [290, below + 10, pen.width - 290, 160], model, data);
-    return below + 188;
+    return Math.max(below + 188, end + 34);
   },
   say(_, { d, answer, history }, __, data) {
     const { names, state, softmax } = history.at(-1),

@@ -23,13 +23,14 @@ const drawAnswer = (pen, [x, y, width], { answer }, data) => {
     told = `${data.names[name]}, written ${data.colours[colour][0]}`;
   pen.text("asked", x, y + 8, told, "ink", { bold: true });
   ["state", "softmax"].forEach((memory, n) => {
-    const middle = y + 30 + 22 * n;
-    pen.text(`${memory}-says`, x, middle, memory, "ink", { small: true });
-    drawShares(pen, memory, [x + 54, middle - 7, width - 146, 14], shares[n], data);
-    pen.text(`${memory}-best`, x + width - 86, middle, likeliest(shares[n], data), "ink", {
-      small: true,
+    const middle = y + 29 + 23 * n;
+    pen.text(`${memory}-says`, x, middle, memory, "ink");
+    drawShares(pen, memory, [x + 58, middle - 10, width - 160, 20], shares[n], data);
+    pen.text(`${memory}-best`, x + width - 96, middle, likeliest(shares[n], data), "ink", {
+      bold: true,
     });
   });
+  return y + 70;
 };
 
 // Where the bar of a row begins, and its length: after the name and its colour, before the tick.
