@@ -104,7 +104,11 @@ def _in_place(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
     return -log_p[again].mean()
 
 
-@mistake(computes=_rises(_in_place))
+def _in_place_behind_the_first(logits: Tensor, tokens: Tensor, again: Tensor) -> Tensor:
+    return _in_place(logits[:, 1:], tokens[:, 1:], again[:, 1:])
+
+
+@mistake(computes=_rises(_in_place), also=(_rises(_in_place_behind_the_first),))
 def compares_with_the_token_itself():
     """you compare the logits at a token with that token, which the model has read; they predict
     the next one"""

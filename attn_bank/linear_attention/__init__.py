@@ -28,7 +28,7 @@ def takes_chunks(
             " enough, three times those of the largest input or of the table of one chunk",
             kind.get(largest.numbers, "something large"),
         )
-    calls = 60 * -(-length // chunk_len) + 100
+    calls = 120 * -(-length // chunk_len) + 100  # einsum asks for ten things or more
     if work.number > calls:
         return (
             f"it asks torch for something {work.number} times; a loop over the chunks needs fewer"

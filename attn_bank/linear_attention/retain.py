@@ -395,6 +395,18 @@ def _fading_both(seen: Callable[[Tensor], Tensor], divides: bool = False) -> Cal
     return answer
 
 
+def _cut_afterwards(
+    query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int
+) -> Tensor:
+    """The product is cut, and its gradient has the powers above the diagonal still."""
+    inner = []
+    for q, k, v in zip(*(t.split(chunk_len, -2) for t in (query, key, value)), strict=True):
+        places = torch.arange(q.shape[-2]).to(q)
+        table = (q @ k.mT * decay ** (places.unsqueeze(-1) - places)).tril()
+        inner.append(table @ v)
+    return torch.cat(inner, -2) + _doing(blend=_cross)(query, key, value, decay, chunk_len)
+
+
 def _mask(table: Tensor) -> Tensor:
     return table * torch.ones_like(table).tril()
 
@@ -409,12 +421,13 @@ def _mask(table: Tensor) -> Tensor:
         _fading_both(torch.tril),
         _fading_both(_mask),
         _fading_both(torch.tril, divides=True),
+        _cut_afterwards,
     ),
 )
 def overflows():
     """`decay ** -100` may be infinite and `decay ** 100` may be 0, and infinity times 0 is `nan`,
-    as is 0 over 0: take the power of the difference of two places, and let `tril` put zeros above
-    the diagonal"""
+    as is 0 over 0, in the output or in a gradient: take the power of the difference of two places,
+    and let `tril` put zeros above the diagonal of the powers, before they meet the products"""
 
 
 def _cut(query: Tensor, key: Tensor, value: Tensor, decay: float, chunk_len: int) -> Tensor:
@@ -521,9 +534,10 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "a long chunk and a small decay give no `nan`",
+            "a long chunk and a small decay give no `nan`, in the output or in a gradient",
             0.5,
             draw_text,
+            gradient=("query",),
             sizes=({"length": 211, "d_key": 3, "d_value": 2, "tenths": 3, "chunk_len": 199},),
             hidden_sizes=(
                 {"length": 223, "d_key": 2, "d_value": 3, "tenths": 2, "chunk_len": 193},

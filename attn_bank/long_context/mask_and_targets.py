@@ -140,6 +140,21 @@ def never_asks_for_marks():
     """you take the marks out of the targets as well, so that the model never learns to stop"""
 
 
+def _ignore_at_marks_before_tokens(following: Tensor, tokens: Tensor, end: int) -> Tensor:
+    return following.masked_fill((tokens == end) & (following != end), IGNORED)
+
+
+@mistake(
+    computes=_with(ignore=_ignore_at_marks_before_tokens),
+    right="your mask is right",
+    points=2,
+    ending=_ASK,
+)
+def asks_for_a_mark_at_a_mark():
+    """where one mark stands behind another, you ask for the second at the first, though it closes
+    a document of its own"""
+
+
 def _ignore_one_late(following: Tensor, tokens: Tensor, end: int) -> Tensor:
     late = pad((tokens == end)[..., :-1], (1, 0))
     return following.masked_fill(late, IGNORED)

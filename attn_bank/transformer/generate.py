@@ -50,6 +50,9 @@ class _Law(NamedTuple):
         place: Whose logits are taken, counted from the end of the text.
         window: How many tokens are read; 0 for all.
         reads_on: Whether what is drawn is read.
+        forgets: Whether the beginning is read for the first new token alone, and for each later
+            one the last token.
+        twice: Whether a softmax is taken before the law takes its own.
     """
 
     temperature: float | None = None
@@ -57,13 +60,17 @@ class _Law(NamedTuple):
     place: int = -1
     window: int = 0
     reads_on: bool = True
+    forgets: bool = False
+    twice: bool = False
 
     def of(
         self, model: Model, text: Tensor, start: int, temperature: float, top_p: float
     ) -> Tensor:
         """The law of the token that follows a text of which `start` tokens were given."""
         read = text if self.reads_on else text[:, :start]
-        logits = model(read[:, -self.window :])
+        window = 1 if self.forgets and text.shape[1] > start else self.window
+        logits = model(read[:, -window:])
+        logits = logits.softmax(-1) if self.twice else logits
         place = self.place % logits.shape[1] if self.place < 0 else self.place
         heat = temperature if self.temperature is None else self.temperature
         keep = top_p if self.top_p is None else self.top_p
@@ -79,6 +86,8 @@ OTHERS = {
     "from all tokens, whatever `top_p` is": _Law(top_p=1.0),
     "each token from the law after the beginning": _Law(reads_on=False),
     "each token from the law after the last token alone": _Law(window=1),
+    "each token but the first from the law after the last token alone": _Law(forgets=True),
+    "from the law of probabilities, as if they were logits": _Law(twice=True),
     "each token from the law at the first": _Law(place=0),
     "each token from the law at the last but one": _Law(place=-2),
 }
@@ -261,10 +270,10 @@ def does_not_read_on():
     behind the text, and give the model the longer text the next time"""
 
 
-@mistake(computes=_with(law=_Law(window=1)), points=0.5)
+@mistake(computes=_with(law=_Law(window=1)), also=(_with(law=_Law(forgets=True)),), points=0.5)
 def reads_the_last_token_alone():
-    """your model is given the last token alone, and so knows nothing of what came before; give it
-    the whole text so far"""
+    """from the first or the second new token on, your model is given the last token alone, and
+    knows nothing of what came before; it keeps nothing, so give it the whole text so far"""
 
 
 @mistake(computes=_with(law=_Law(place=0)), points=0.5)
@@ -358,6 +367,12 @@ def takes_the_most_probable():
 def leaves_out_the_temperature():
     """you draw at temperature 1, whatever is asked; draw from what your `next_token_law` makes of
     the logits, with the temperature and the `top_p` that are given"""
+
+
+@mistake(computes=_with(law=_Law(twice=True)), points=2)
+def takes_the_softmax_twice():
+    """your `next_token_law` is given probabilities, and takes the softmax of them once more, which
+    makes them nearly even; give it the logits"""
 
 
 @mistake(computes=_with(law=_Law(top_p=1.0)), points=2)

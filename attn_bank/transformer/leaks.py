@@ -3,6 +3,7 @@
 The models come from `attn_bank.language_models`.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from attn_bank.draws import draw_normal
 from attn_bank.language_models import Model
 
 ALLOWED = 1e-4  # of the largest logit
+FEW = 10  # trials that say nothing of how a place is drawn
 SIZES = {"vocab_size": 7, "length": 6, "trials": 100}
 OTHERS = {"vocab_size": 5, "length": 8, "trials": 100}
 
@@ -79,6 +81,8 @@ def is_judged_right(
         return said, "one trial"
     if not shown and 0 < len({str(text) for text in model.calls}) <= 2:
         return f"it finds no leak in `{model.name}`, and has tried a single text", "one text"
+    if not shown and _cuts_at_one_place(model):
+        return f"it finds no leak in `{model.name}`, and changes texts at one place", "one place"
     if verdict:
         return f"it finds a leak in `{model.name}`, a model that {model.what}", [model.name]
     return f"it finds no leak in `{model.name}`, a model that {model.what}", [model.name]
@@ -91,6 +95,18 @@ def _is_shown(model: Model) -> bool:
         return False
     place = int((texts[0] != texts[1]).any(0).long().argmax())
     return place > 0 and _tells(replace(model, calls=[]), *texts, place)
+
+
+def _cuts_at_one_place(model: Model) -> bool:
+    """True if most texts that the model was called with differ from the next at the same place."""
+    texts = [torch.tensor(text) for text in model.calls]
+    pairs = zip(texts[::2], texts[1::2], strict=False)
+    places = [
+        int((one != other).any(0).long().argmax())
+        for one, other in pairs
+        if one.shape == other.shape
+    ]
+    return len(places) >= FEW and max(Counter(places).values()) > len(places) * 2 / 3
 
 
 mistake = Mistakes()
@@ -179,7 +195,21 @@ def _cut_in_the_middle(model: Model, tokens: Tensor, changed: Tensor, place: int
     return _tells(model, tokens, torch.cat([tokens[:, :middle], others[:, middle:]], 1), middle)
 
 
-@mistake(points=4, also=(_test(_look_at_the_first_place), _test(_cut_in_the_middle)))
+def _draw_the_place_once(model: Model, vocab_size: int, length: int, trials: int) -> bool:
+    place = int(torch.randint(1, length, ()))
+    for _ in range(trials):
+        tokens, changed, _ = _draw(vocab_size, length)
+        changed = torch.cat([tokens[:, :place], changed[:, place:]], 1)
+        if _tells(model, tokens, changed, place):
+            return True
+    return False
+
+
+@mistake(
+    points=4,
+    evidence="one place",
+    also=(_test(_look_at_the_first_place), _test(_cut_in_the_middle), _draw_the_place_once),
+)
 def always_cuts_at_one_place(model, vocab_size, length, trials):
     """a model that leaks at one place only gets past you: the place from which on you change tokens
     is drawn anew in each trial, from 1 to `length - 1`"""
