@@ -288,12 +288,13 @@ def known_words(tokens: Tensor, vocab_size: int) -> Tensor:
     Raises:
         ValueError: A number is not in the vocabulary.
     """
-    if is_true_of_any(outside := (tokens < 0) | (tokens >= vocab_size)):
+    tokens = tokens.long()
+    if is_true_of_any(outside := tokens != tokens.clamp(0, vocab_size - 1)):
         raise ValueError(
             f"{int(outside.sum())} tokens are outside the vocabulary of {vocab_size} words, "
             f"the first is {int(tokens[outside][0])}"
         )
-    return tokens.long()
+    return tokens
 
 
 def readout(d_input: int, d_hidden: int, vocab_size: int) -> nn.Module:

@@ -124,6 +124,31 @@ class Block(nn.Module):
         return tokens + given if self.residual else given
 
 
+class Embedding(nn.Embedding):
+    """Word vectors that are about as long as the vectors of positions, and some of those.
+
+    Args:
+        vocab_size: Number of words.
+        d_model: Width of a vector.
+    """
+
+    places: Tensor
+
+    def __init__(self, vocab_size: int, d_model: int) -> None:
+        super().__init__(vocab_size, d_model, padding_idx=PAD)
+        with torch.no_grad():
+            self.weight *= 0.5**0.5  # a vector of a position has the length (d_model / 2) ** 0.5
+        self.register_buffer("places", sinusoidal_positions(256, d_model), persistent=False)
+
+    def with_positions(self, tokens: Int[Tensor, "batch length"], start: int = 0) -> Tensor:
+        """The vectors of the words, each with the vector of its position added, from `start` on."""
+        vectors, places = embed(self, tokens), self.places
+        stop = start + vectors.shape[1]
+        if stop > len(places):
+            places = sinusoidal_positions(stop, self.embedding_dim, vectors.device)
+        return vectors + places[start:stop].to(vectors.dtype)
+
+
 class AttentionEncoder(nn.Module):
     """Words with their positions, through a stack of blocks: annotations without recurrence.
 
@@ -135,7 +160,7 @@ class AttentionEncoder(nn.Module):
     def __init__(self, vocab_size: int, sizes: ModelSizes) -> None:
         super().__init__()
         self.d_annotation = sizes.d_model
-        self.embedding = embedding(vocab_size, sizes.d_model)
+        self.embedding = Embedding(vocab_size, sizes.d_model)
         self.blocks = nn.ModuleList(Block(*sizes[:3]) for _ in range(sizes.num_layers))
         self.norm = nn.LayerNorm(sizes.d_model)
 
@@ -148,7 +173,7 @@ class AttentionEncoder(nn.Module):
                 the vocabulary.
         """
         mask = token_mask(source)
-        tokens = with_positions(self.embedding, source)
+        tokens = self.embedding.with_positions(source)
         for block in self.blocks:
             tokens = block(tokens, mask.unsqueeze(1))
         annotations = self.norm(tokens) * mask.unsqueeze(-1)
@@ -169,9 +194,11 @@ class TransformerTranslator(Translator):
     Source: Vaswani et al. 2017, with the normalization of Xiong et al. 2020.
     """
 
+    embedding: Embedding
+
     def __init__(self, encoder: AttentionEncoder, vocab_size: int, sizes: ModelSizes) -> None:
         super().__init__(encoder, vocab_size, sizes.d_model)
-        self.embedding = embedding(vocab_size, sizes.d_model)
+        self.embedding = Embedding(vocab_size, sizes.d_model)
         self.blocks = nn.ModuleList(
             Block(*sizes[:3], cross_attention=True) for _ in range(sizes.num_layers)
         )
@@ -194,27 +221,9 @@ class TransformerTranslator(Translator):
     ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
         """Read `tokens` after the words written so far, all at once."""
         mask, source, written = state
-        hidden = with_positions(self.embedding, tokens, written[0][0].shape[-2])
+        hidden = self.embedding.with_positions(tokens, written[0][0].shape[-2])
         kept = []
         for block, before, made in zip(self._stack, written, source, strict=True):
             hidden, so_far = block.extend(hidden, before, made, mask)
             kept.append(so_far)
         return self.readout(self.norm(hidden)), (mask, source, tuple(kept))
-
-
-def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
-    """An embedding whose word vectors are about as long as the vectors of positions."""
-    table = nn.Embedding(vocab_size, d_model, padding_idx=PAD)
-    with torch.no_grad():
-        table.weight *= 0.5**0.5  # a vector of a position has the length (d_model / 2) ** 0.5
-    return table
-
-
-def with_positions(
-    table: nn.Embedding, tokens: Int[Tensor, "batch length"], start: int = 0
-) -> Tensor:
-    """The vectors of the words, each with the vector of its position added, from `start` on."""
-    vectors = embed(table, tokens)
-    _, length, d_model = vectors.shape
-    places = sinusoidal_positions(start + length, d_model, vectors.device)[start:]
-    return vectors + places.to(vectors.dtype)

@@ -11,10 +11,12 @@ from attn_course.decoding import beam_search, greedy_decode
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.recurrence import count_parameters
 from attn_course.scaled_dot_product import causal_mask
+from attn_course.self_attention import sinusoidal_positions
 from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss
 from attn_course.translation.transformer import (
     AttentionEncoder,
     Block,
+    Embedding,
     ModelSizes,
     TransformerTranslator,
 )
@@ -145,6 +147,14 @@ def test_order_of_the_words_matters_by_their_positions() -> None:
     encoder, turned = translator().encoder, SOURCE[1:, [1, 0, 2, 3, 4, 5, 6]]
     annotations, moved = encoder(SOURCE[1:]).annotations, encoder(turned).annotations
     assert (annotations[0, 0] - moved[0, 1]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize(("start", "length"), [(0, 5), (254, 2), (254, 5), (300, 1), (0, 300)])
+def test_positions_that_are_kept_are_those_that_are_computed(start: int, length: int) -> None:
+    table, tokens = Embedding(TARGET_WORDS, D_MODEL), torch.arange(2 * length).view(2, -1) % 13
+    places = sinusoidal_positions(start + length, D_MODEL)[start:]
+    assert_close(table.with_positions(tokens, start), table(tokens) + places, rtol=0, atol=0)
+    assert set(table.state_dict()) == {"weight"}
 
 
 def test_greedy_decoding_and_a_beam_of_one_say_the_same() -> None:
