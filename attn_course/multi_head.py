@@ -154,8 +154,7 @@ class MultiHeadAttention(nn.Module):
         self.project_value = nn.Linear(d_value, num_kv_heads * d_head_value, bias=bias)
         output_bias = bias if output_bias is None else output_bias
         self.project_output = nn.Linear(num_heads * d_head_value, d_output, bias=output_bias)
-        self.norm_query = nn.Identity() if qk_norm is None else qk_norm(d_head)
-        self.norm_key = nn.Identity() if qk_norm is None else qk_norm(d_head)
+        self.norm_query, self.norm_key = (qk_norm and qk_norm(d_head) for _ in range(2))
         self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
 
     @checked(nan_propagates=True)
@@ -281,12 +280,13 @@ class MultiHeadAttention(nn.Module):
         return self._attend(heads, *so_far, mask, is_causal=new_len > 1)
 
     def _queries(self, tokens: Tensor, key: Tensor | None, position: Tensor | None) -> Tensor:
-        heads = self.norm_query(_split(self.project_query(tokens), self.num_heads))
-        return self._turned(heads, (tokens if key is None else key).shape[-2], position)
+        heads = _split(self.project_query(tokens), self.num_heads)
+        key_len = (tokens if key is None else key).shape[-2]
+        return self._turned(heads, self.norm_query, key_len, position)
 
     def _keys(self, tokens: Tensor, position: Tensor | None) -> Tensor:
-        heads = self.norm_key(_split(self.project_key(tokens), self.num_kv_heads))
-        return self._turned(heads, heads.shape[-2], position)
+        heads = _split(self.project_key(tokens), self.num_kv_heads)
+        return self._turned(heads, self.norm_key, heads.shape[-2], position)
 
     def _keys_and_values(
         self,
@@ -300,8 +300,11 @@ class MultiHeadAttention(nn.Module):
         keys = self._keys(key, position)
         return keys, _split(self.project_value(value), self.num_kv_heads)
 
-    def _turned(self, heads: Tensor, key_len: int, position: Tensor | None) -> Tensor:
-        """The heads, turned by the last of the positions of `key_len` keys."""
+    def _turned(
+        self, heads: Tensor, norm: nn.Module | None, key_len: int, position: Tensor | None
+    ) -> Tensor:
+        """The heads, normalized and turned by the last of the positions of `key_len` keys."""
+        heads = heads if norm is None else norm(heads)
         if self.rotary is None:
             if position is not None:
                 raise ValueError(f"positions of shape {tuple(position.shape)} turn nothing here")
@@ -395,13 +398,12 @@ class MultiHeadAttention(nn.Module):
 
     def _beyond_torch(self) -> list[str]:
         """Say which arguments were given that PyTorch's layer does not have."""
-        plain = {"score": scaled_dot_scores, "norm_query": None}
         names = ("norm_query", "rotary", "score", "scale", "position_bias", "rule", "sinks")
         given = {name: getattr(self, name) for name in names}
         return [
             f"{name}={thing!r:.60}"
             for name, thing in given.items()
-            if thing is not plain.get(name) and not isinstance(thing, nn.Identity)
+            if thing is not None and thing is not scaled_dot_scores
         ]
 
     def _projections(self) -> tuple[nn.Linear, ...]:

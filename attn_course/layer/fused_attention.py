@@ -96,9 +96,9 @@ def _kernel(inputs: AttentionInputs, dropout: float, *, is_causal: bool = False)
         dropout: Share of the weights that are set to 0.
         is_causal: If True, a query may not attend to later positions.
     """
-    query, key, value, mask, scale = *inputs[:4], inputs.scale
-    batch, query_len = query.shape[:-2], query.shape[-2]
-    d_key, d_value, group = key.shape[-1], value.shape[-1], inputs.group
+    query, key, value, mask, *_ = inputs
+    *batch, query_len, d_key = query.shape
+    d_value, scale, group = value.shape[-1], inputs.scale, inputs.group
     if d_key < d_value:  # zeros change no dot product
         query, key = (functional.pad(part, (0, d_value - d_key)) for part in (query, key))
     elif d_value < d_key:
@@ -144,7 +144,7 @@ def _four_axes(tensor: Tensor) -> Tensor:
     return tensor[(None,) * (4 - tensor.ndim)]
 
 
-def _broadcast_to_four_axes(mask: Tensor, batch: torch.Size) -> Tensor:
+def _broadcast_to_four_axes(mask: Tensor, batch: list[int]) -> Tensor:
     """The mask as a view, unless it differs between sequences and not between all of them."""
     leading = mask.shape[:-3]
     if len(batch) > 2 and any(length > 1 for length in leading):

@@ -98,7 +98,8 @@ def refuse_nan(function: str, tensors: Iterable[tuple[str, Tensor]]) -> None:
 
 def holds_nan(value: Tensor) -> bool:
     """True if a tensor holds NaN; False where no branch may depend on a value."""
-    return may_hold_nan(value) and is_true_of_any(value.detach().isnan())
+    found = _look(lambda: math.isnan(value.detach().sum()))
+    return found and is_true_of_any(value.detach().isnan())
 
 
 def may_hold_nan(*values: object) -> bool:
@@ -107,13 +108,15 @@ def may_hold_nan(*values: object) -> bool:
     Summing is quick and needs no memory, and one look at the sum serves all tensors. In
     self-attention they are the same one, which is summed once.
     """
-    if not may_branch_on_values():
-        return False
     floating = {
         value for value in values if isinstance(value, Tensor) and value.is_floating_point()
     }
-    sums = [value.detach().sum() for value in floating]
-    return bool(sums) and _look(lambda: math.isnan(sum(sums[1:], sums[0])))
+
+    def total() -> Tensor:
+        first, *others = (value.detach().sum() for value in floating)
+        return sum(others, first)
+
+    return bool(floating) and _look(lambda: math.isnan(total()))
 
 
 def describe(value: object) -> str:
