@@ -22,7 +22,6 @@ from attn_course.layer.key_value_cache import KeyValueCache
 from attn_course.layer.parts import AttentionInputs, PositionBias, softmax_beside
 from attn_course.layer.rules import and_rules
 from attn_course.layer.torch_layer import copy_weights, make_torch_layer, options_of
-from attn_course.retrieval import dot_scores
 from attn_course.scaled_dot_product import Rule, Score, causal, scaled_dot_scores
 from attn_course.shapes import checked, known_finite
 
@@ -361,8 +360,10 @@ class MultiHeadAttention(nn.Module):
         query, key, added = inputs.query, inputs.key, inputs.added(slice(None), slice(None))
         if self.score is scaled_dot_scores:
             scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-            # keys are copied as they are, because the product would copy them column by column
-            scores = dot_scores(query, key.contiguous() * scale)
+            pair = query.flatten(0, -3), key.flatten(0, -3).mT
+            # one pass scales and multiplies; with beta=0 the first argument is not read
+            scores = torch.baddbmm(query.new_empty(()), *pair, beta=0, alpha=scale)
+            scores = scores.view(*query.shape[:-1], key.shape[-2])
         else:
             scores = self.score(query, key)
         return scores if added is None else scores + added

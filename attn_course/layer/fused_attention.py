@@ -33,13 +33,13 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
         ValueError: Queries and keys differ in width.
     """
     query, key, _, mask, rule, position_bias, block_len, *_ = inputs
-    query_len = query.shape[-2]
-    if query.shape[-1] != key.shape[-1]:
+    *batch, query_len, d_query = query.shape
+    key_len, d_key = key.shape[-2:]
+    if d_query != d_key:
         raise ValueError(
-            f"a dot product needs queries and keys of equal width, but d_query={query.shape[-1]} "
-            f"and d_key={key.shape[-1]}"
+            f"a dot product needs queries and keys of equal width, but {d_query=} and {d_key=}"
         )
-    if 0 in query.shape[:-2]:  # no sentence at all, which the kernel may not survive
+    if 0 in batch:  # no sentence at all, which the kernel may not survive
         whole = inputs.for_all_heads()
         return query @ whole.key.mT @ whole.value
     if block_len is None and not is_traced():
@@ -49,7 +49,7 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
         if rule is None and (mask is None or block_len is None or mask.shape[-2] <= block_len):
             return _kernel(inputs, dropout)
         # a constant is passed, because a compiler may know the lengths only by name
-        if rule == causal and mask is None and query_len == key.shape[-2]:
+        if rule == causal and mask is None and query_len == key_len:
             return _kernel(inputs, dropout, is_causal=True)
     parts = list(blocks(query_len, block_len))
     way: Callable[..., Tensor] = partial(_rows, dropout)
