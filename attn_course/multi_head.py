@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from attn_course.layer.fast_attention import unchecked_fast_attention
 from attn_course.layer.head_masks import mask_for_heads
 from attn_course.layer.key_value_cache import KeyValueCache
-from attn_course.layer.parts import AttentionInputs, PositionBias, softmax_beside
+from attn_course.layer.parts import AttentionInputs, PositionBias, scaled_by, softmax_beside
 from attn_course.layer.rules import and_rules
-from attn_course.layer.torch_layer import copy_weights, make_torch_layer, options_of
+from attn_course.layer.torch_layer import copy_weights, make_torch_layer
 from attn_course.scaled_dot_product import Rule, Score, causal, scaled_dot_scores
 from attn_course.shapes import checked, known_finite
 
@@ -360,10 +360,7 @@ class MultiHeadAttention(nn.Module):
         query, key, added = inputs.query, inputs.key, inputs.added(slice(None), slice(None))
         if self.score is scaled_dot_scores:
             scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-            pair = query.flatten(0, -3), key.flatten(0, -3).mT
-            # one pass scales and multiplies; with beta=0 the first argument is not read
-            scores = torch.baddbmm(query.new_empty(()), *pair, beta=0, alpha=scale)
-            scores = scores.view(*query.shape[:-1], key.shape[-2])
+            scores = scaled_by(scale, query, key)
         else:
             scores = self.score(query, key)
         return scores if added is None else scores + added
@@ -375,7 +372,16 @@ class MultiHeadAttention(nn.Module):
         Raises:
             ValueError: PyTorch's layer appends a key that belongs to no token; this layer cannot.
         """
-        layer = cls(**options_of(other)).to(other.out_proj.weight)
+        if other.bias_k is not None or other.add_zero_attn:
+            raise ValueError("add_bias_kv and add_zero_attn append a key, which is not supported")
+        layer = cls(
+            other.embed_dim,
+            other.num_heads,
+            d_key=other.kdim,
+            d_value=other.vdim,
+            bias=other.in_proj_bias is not None,
+            dropout=other.dropout,
+        ).to(other.out_proj.weight)
         copy_weights(layer._projections(), other, to_torch=False)
         return layer.train(other.training)
 

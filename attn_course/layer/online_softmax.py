@@ -34,12 +34,12 @@ class OnlineSoftmax(NamedTuple):
             sinks: Scores of no key, `(*batch)` or one for each head: their powers are in the total.
         """
         dtype = torch.promote_types(query.dtype, torch.float32)
-        zeros = query.new_zeros(*query.shape[:-1], 1 + value.shape[-1], dtype=dtype)
-        if sinks is None:
-            return cls(torch.full_like(zeros[..., :1], -math.inf), zeros[..., :1], zeros[..., 1:])
-        scores = zeros[..., :1] + sinks[..., None, None].to(dtype)
+        blend = query.new_zeros(*query.shape[:-1], value.shape[-1], dtype=dtype)
+        scores = query.new_full((*query.shape[:-1], 1), -math.inf, dtype=dtype)
+        if sinks is not None:
+            scores = sinks[..., None, None].to(dtype).expand_as(scores)
         best = scores.detach()
-        return cls(best, torch.exp(scores - best.masked_fill(best == -math.inf, 0)), zeros[..., 1:])
+        return cls(best, torch.exp(scores - best.masked_fill(best == -math.inf, 0)), blend)
 
     def output(self) -> Tensor:
         """The weighted mean; 0 for a query that has seen no key it may attend to."""

@@ -1,5 +1,6 @@
 """The inputs of an attention in blocks, and the parts of them that a block needs."""
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
@@ -43,7 +44,7 @@ class AttentionInputs(NamedTuple):
 
     def dot_scores(self) -> Score:
         """The dot products, times the scale."""
-        return scaled_dot_scores if self.scale is None else partial(_scaled, self.scale)
+        return scaled_dot_scores if self.scale is None else partial(scaled_by, self.scale)
 
     def for_all_heads(self) -> "AttentionInputs":
         """The same with a copy of keys and values for each head of queries that shares them."""
@@ -181,7 +182,10 @@ def _call_with(module: nn.Module, weights: dict[str, Tensor], *given: Tensor) ->
     return functional_call(module, weights, given)
 
 
-def _scaled(scale: float, query: Tensor, key: Tensor) -> Tensor:
-    # half precision would round the product with a factor that is no power of 2, or overflow
-    wide = torch.promote_types(query.dtype, torch.float32)
-    return (query.to(wide) * scale @ key.to(wide).mT).to(query.dtype)
+def scaled_by(scale: float, query: Tensor, key: Tensor) -> Tensor:
+    """The dot products times a factor, which is not rounded to half precision before."""
+    batch = math.prod(query.shape[:-2])
+    one, other = (part.reshape(batch, *part.shape[-2:]) for part in (query, key))
+    # with beta=0 the first argument is not read
+    scores = torch.baddbmm(query.new_empty(()), one, other.mT, beta=0, alpha=scale)
+    return scores.view(*query.shape[:-1], key.shape[-2])

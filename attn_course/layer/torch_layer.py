@@ -1,38 +1,7 @@
 """Weights of the layer of several heads, carried to PyTorch's layer and back."""
 
-from typing import TypedDict
-
 import torch
 from torch import Tensor, nn
-
-
-class Options(TypedDict):
-    """The arguments of our layer that PyTorch's has, too."""
-
-    d_model: int
-    num_heads: int
-    d_key: int
-    d_value: int
-    bias: bool
-    dropout: float
-
-
-def options_of(other: nn.MultiheadAttention) -> Options:
-    """The arguments with which our layer is equivalent to PyTorch's.
-
-    Raises:
-        ValueError: PyTorch's layer appends a key that belongs to no token; ours cannot.
-    """
-    if other.bias_k is not None or other.add_zero_attn:
-        raise ValueError("add_bias_kv and add_zero_attn append a key, which is not supported")
-    return {
-        "d_model": other.embed_dim,
-        "num_heads": other.num_heads,
-        "d_key": other.kdim,
-        "d_value": other.vdim,
-        "bias": other.in_proj_bias is not None,
-        "dropout": other.dropout,
-    }
 
 
 def make_torch_layer(

@@ -275,6 +275,15 @@ def test_sinks_take_their_share_in_blocks_as_in_one_softmax(
         assert_close(*slopes, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.parametrize("batch", [(), (0,), (2, 3)], ids=str)
+def test_scale_beside_sinks_takes_any_number_of_batch_axes(batch: tuple[int, ...]) -> None:
+    query, key = draw(*batch, 5, 7), draw(*batch, 11, 7, seed=1)
+    found = fast_attention(query, key, key, scale=0.3, sinks=torch.tensor(0.0).double())
+    scores = query @ key.mT * 0.3
+    powers = scores.exp() / (1 + scores.exp().sum(-1, keepdim=True))
+    assert_close(found, powers @ key, **CLOSELY)
+
+
 def test_sink_of_minus_infinity_changes_nothing_and_keeps_gradients_finite() -> None:
     sinks = torch.full((HEADS,), -math.inf).double().requires_grad_()
     found = fast_attention(*ROLES, rule=causal, sinks=sinks)
