@@ -83,9 +83,10 @@ class KeyValueCache:
             IndexError: There is no such sequence.
         """
         if self._key is not None and self._value is not None:
-            self._key, self._value = self._key[rows], self._value[rows]
+            self._key = self._key.index_select(0, rows)
+            self._value = self._value.index_select(0, rows)
         if self.key_mask is not None:
-            self.key_mask = self.key_mask[rows]
+            self.key_mask = self.key_mask.index_select(0, rows)
 
     def _with_room(self, kept: Tensor | None, new: Tensor) -> Tensor:
         """The memory if the new tokens fit, else a longer one with the same beginning."""
