@@ -48,6 +48,7 @@ class AdditiveScore(nn.Module):
         self.score_weight = nn.Parameter(torch.empty(d_score))
         nn.init.uniform_(self.score_weight, -(d_score**-0.5), d_score**-0.5)
 
+    @checked
     def forward(
         self,
         query: Float[Tensor, "*batch query_len d_query"],

@@ -103,6 +103,7 @@ class RecurrentLayer(nn.Module):
     ) -> Float[Tensor, "batch length d_hidden"]:
         """The same states, computed token by token, so that no fused operation hides the steps."""
         network = self.network
+        network.check_input(tokens, None)
         step: dict[str, Callable[..., Any]]
         step = {"RNN_TANH": torch.rnn_tanh_cell, "GRU": torch.gru_cell, "LSTM": torch.lstm_cell}
         weights = [getattr(network, name) for name in network._flat_weights_names]

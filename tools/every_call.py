@@ -366,7 +366,7 @@ ELSEWHERE = {
 NO_TENSORS = {
     "Encoding", "Translator", "readout", "find_cell", "Stepwise", "Hypotheses",
     "AttentionTranslator", "make_score", "Memory", "Trace", "Draws", "Paths", "causal", "window",
-    "Band", "positions", "allowed_by", "combine", "ModelSizes", "embedding", "with_positions",
+    "Band", "positions", "allowed_by", "combine", "ModelSizes", "Embedding",
     "corpus_bleu", "exact_match", "alignment_error_rate", "choose_width", "last_along",
     "unchecked_fast_attention", "gradient_reach", "decay_per_step", "longest_chain",
     "count_parameters", "hard_links",

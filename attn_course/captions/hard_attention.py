@@ -51,9 +51,14 @@ def log_weight_of(
     It is minus infinity, with the gradient 0, where the weight is 0.
 
     Raises:
-        ValueError: A shape does not fit, or a weight is NaN.
+        ValueError: A shape does not fit, a weight is NaN, or there is no such cell.
     """
-    return _log(weights).gather(-1, cells.unsqueeze(-1).long()).squeeze(-1)
+    num_cells, cells = weights.shape[-1], cells.long()
+    if is_true_of_any((cells < 0) | (cells >= num_cells)):
+        raise ValueError(
+            f"{num_cells=}, but cells are from {int(cells.min())} to {int(cells.max())}"
+        )
+    return _log(weights).gather(-1, cells.unsqueeze(-1)).squeeze(-1)
 
 
 @checked

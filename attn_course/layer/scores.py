@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from attn_course.shapes import require_positive
+from attn_course.shapes import checked, require_positive
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,13 @@ class CappedScores:
     def __post_init__(self) -> None:
         require_positive("cap", self.cap)
 
-    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """The scores, `(*batch, query_len, key_len)`."""
+    @checked
+    def __call__(
+        self,
+        query: Float[Tensor, "*batch query_len d_key"],
+        key: Float[Tensor, "*batch key_len d_key"],
+    ) -> Float[Tensor, "*batch query_len key_len"]:
+        """The scores of all keys for all queries."""
         scale = max(1, query.shape[-1]) ** -0.5 if self.scale is None else self.scale
         # half precision would round the scale, and could overflow before the bound
         wide = torch.promote_types(query.dtype, torch.float32)

@@ -79,7 +79,7 @@ def checked(
         token = inside_a_checked_call.set(True)
         try:
             result = function(*args, **kwargs)
-        except RuntimeError as error:
+        except (RuntimeError, IndexError) as error:
             if (plain := explained(promise.name, error)) is not None:
                 raise plain from error
             raise

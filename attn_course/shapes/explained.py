@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 
-def explained(function: str, error: RuntimeError) -> Exception | None:
+def explained(function: str, error: RuntimeError | IndexError) -> Exception | None:
     """Return the error that names the layer whose weights an input does not fit, if one did not.
 
     It is looked for in the calls that the error came through, from the outside to the inside.
@@ -31,8 +31,15 @@ def _misfit(module: nn.Module, given: Tensor) -> Exception | None:
         return TypeError(f"has weights of {weight.dtype}, but its input is {given.dtype}")
     if given.device != weight.device:
         return ValueError(f"is on {weight.device}, but its input is on {given.device}")
-    sizes = (getattr(module, name, None) for name in ("in_features", "input_size"))
-    width = next((size for size in sizes if size is not None), None)
+    if isinstance(module, nn.Embedding):
+        outside = given[(given < 0) | (given >= module.num_embeddings)].tolist()
+        text = f"has {module.num_embeddings} vectors, but its input holds {outside[:1]}"
+        return ValueError(text) if outside else None
+    if isinstance(module, nn.LayerNorm):
+        width: int | None = module.normalized_shape[-1]
+    else:
+        sizes = (getattr(module, name, None) for name in ("in_features", "input_size"))
+        width = next((size for size in sizes if size is not None), None)
     if width is not None and given.shape[-1:] != (width,):
         return ValueError(
             f"takes vectors of {width} numbers, but its input has shape {tuple(given.shape)}"

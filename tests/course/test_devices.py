@@ -50,6 +50,33 @@ def test_every_public_name_of_the_chapters_is_called() -> None:
                 assert (name in called) != (name in NO_TENSORS), f"{path.stem}.{name}"
 
 
+# PyTorch's own layers, which one may call without ours.
+BARE = ("seq2seq.Recurrent", "bahdanau.AdditiveScore", "luong.GeneralScore")
+
+
+def spoilt(given: Tensor) -> list[Tensor]:
+    """Return an argument of another width and dtype, or with a number that is too large."""
+    if given.is_floating_point():
+        narrow = [given[..., :-1]] if given.ndim and given.shape[-1] > 1 else []
+        return [*narrow, given.double()]
+    large = given.clone()
+    large.view(-1)[:1] = 99
+    return [large] if given.dtype == torch.long else []
+
+
+def test_no_message_of_pytorch_answers_what_does_not_fit() -> None:
+    refused = 0
+    for name in CALLS.keys() - set(BARE):
+        function, arguments = make(name)
+        for place, given in enumerate(arguments):
+            for wrong in spoilt(given) if isinstance(given, Tensor) else ():
+                try:
+                    function(*arguments[:place], wrong, *arguments[place + 1 :])
+                except (TypeError, ValueError):  # and nothing else
+                    refused += 1
+    assert refused > 200
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="changes a table in a library of Linux")
 @pytest.mark.parametrize("device", ["cuda", "mps", "meta"])
 def test_every_function_runs_on_a_device_and_stays_there(device: str) -> None:

@@ -622,3 +622,24 @@ def test_nan_that_shows_in_the_result_is_blamed_on_the_argument_that_holds_it() 
 def test_nan_that_only_the_result_holds_is_told_too() -> None:
     with pytest.raises(ValueError, match=r"reciprocal: the result holds 2 NaN, though no argument"):
         reciprocal(torch.tensor([0.0, 1.0, 0.0]))
+
+
+@pytest.mark.parametrize(
+    ("layer", "given", "text"),
+    [
+        (nn.Embedding(7, 2), torch.tensor([1, 7, -1]), r"Embedding has 7 vectors, but .* \[7\]"),
+        (nn.LayerNorm(3), torch.ones(2, 4), r"LayerNorm takes vectors of 3 .* shape \(2, 4\)"),
+        (nn.Linear(3, 2), torch.ones(2, 4), r"Linear takes vectors of 3 .* shape \(2, 4\)"),
+        (nn.GRU(3, 2), torch.ones(1, 2, 4), r"GRU takes vectors of 3 .* shape \(1, 2, 4\)"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else None,
+)
+def test_layer_of_pytorch_within_a_call_says_why_its_input_does_not_fit(
+    layer: nn.Module, given: Tensor, text: str
+) -> None:
+    @checked
+    def through(given: Shaped[Tensor, "*any"]) -> Tensor:
+        return layer(given)
+
+    with pytest.raises(ValueError, match="through: " + text):
+        through(given)
