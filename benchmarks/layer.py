@@ -21,10 +21,14 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from attn_course.decoding import beam_search
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.scaled_dot_product import attention, causal
+from attn_course.self_attention import sinusoidal_positions
+from attn_course.seq2seq import EOS, State
 from attn_course.shapes import unchecked
+from attn_course.translation.transformer import AttentionEncoder, ModelSizes, TransformerTranslator
 
 SHAPES = ((32, 64, 128), (16, 128, 256), (8, 256, 512), (4, 512, 512), (1, 2048, 512))
 ROUNDS, SECONDS_A_ROUND = 9, 0.02
@@ -119,6 +123,73 @@ def small() -> Iterator[Row]:
     yield "attention", partial(attention, tokens, tokens, tokens), three_lines
 
 
+def one_query() -> Iterator[Row]:
+    """Yield a query in eight heads that share two of keys, which plain lines take for four queries.
+
+    Not to copy the keys is the better plain version: `repeat_interleave` takes two to seven times
+    as long.
+    """
+    layer, token = MultiHeadAttention(512, 8, num_kv_heads=2).eval(), torch.randn(1, 1, 512)
+
+    def plain(keys: Tensor, values: Tensor) -> Tensor:
+        query = layer.project_query(token).view(1, 2, 4, 64)
+        output = scaled_dot_product_attention(query, keys, values)
+        return layer.project_output(output.reshape(1, 1, 512))
+
+    for length in (512, 2048, 8192):
+        keys, values = torch.randn(2, 1, 2, length, 64)
+        assert_close(layer.attend(token, keys, values), plain(keys, values), rtol=1e-3, atol=1e-4)
+        yield f"{length}", partial(layer.attend, token, keys, values), partial(plain, keys, values)
+
+
+class CachedKeys:
+    """A step of a `TransformerTranslator` in plain lines, which keep keys and values."""
+
+    def __init__(self, model: TransformerTranslator, length: int) -> None:
+        self.model, self.start = model, model.start
+        self.places = sinusoidal_positions(length, model.embedding.embedding_dim)
+
+    def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
+        """The logits of the next word, and the state with the keys and values of this one."""
+        mask, source, written = state
+        stream = self.model.embedding(token[:, None]) + self.places[written[0][0].shape[-2]]
+        kept = []
+        for block, made, before in zip(self.model.blocks, source, written, strict=True):
+            layer, normed = block.attention, block.norm_attention(stream)
+            new = (self.split(part(normed)) for part in (layer.project_key, layer.project_value))
+            kept.append(tuple(torch.cat(pair, -2) for pair in zip(before, new, strict=True)))
+            stream = stream + self.looked(layer, normed, *kept[-1])
+            normed = block.norm_source(stream)
+            stream = stream + self.looked(block.cross_attention, normed, *made, mask[:, None])
+            stream = stream + block.narrow(torch.relu(block.widen(block.norm_maps(stream))))
+        logits = self.model.readout(self.model.norm(stream))
+        return logits[:, 0], (mask, source, tuple(kept))
+
+    def split(self, tokens: Tensor) -> Tensor:
+        """Divide the features among four heads."""
+        return tokens.unflatten(-1, (4, -1)).transpose(1, 2)
+
+    def looked(self, layer: MultiHeadAttention, tokens: Tensor, *rest: Tensor) -> Tensor:
+        """Return what the heads of a layer find."""
+        found = scaled_dot_product_attention(self.split(layer.project_query(tokens)), *rest)
+        return layer.project_output(found.transpose(1, 2).flatten(2))
+
+
+def beam() -> Iterator[Row]:
+    """Yield searches with a beam of four for 60 words, which take both steps in turns."""
+    for width in (64, 256):
+        sizes = ModelSizes(width, 4, 4 * width, 2)
+        model = TransformerTranslator(AttentionEncoder(200, sizes), 300, sizes).eval()
+        model.readout.bias[EOS] = -50  # no sentence ends before
+        for batch in (1, 8):
+            source = torch.randint(3, 200, (batch, 20))
+            ours, theirs = (
+                partial(beam_search, each, source, 60, 4) for each in (model, CachedKeys(model, 60))
+            )
+            assert torch.equal(ours().tokens, theirs().tokens)
+            yield f"{width} wide, {batch}", ours, theirs
+
+
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "dropout": partial(training, dropout=0.1),
     "training": training,
@@ -127,6 +198,8 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "weights": partial(evaluation, weights=True),
     "kernel": kernel,
     "small": small,
+    "one query": one_query,
+    "beam": beam,
 }
 
 
