@@ -43,8 +43,10 @@ def mask_for_heads(
         ValueError: A mask of two axes could be one for padding, or it does not fit the scores.
     """
     if mask is not None:
-        require_unambiguous(mask, heads[..., 0, :, :])
-        mask = mask.unsqueeze(-3) if 2 < mask.ndim < heads.ndim else mask
+        if mask.ndim == 2:
+            require_unambiguous(mask, heads[..., 0, :, :])
+        elif mask.ndim < heads.ndim:
+            mask = mask.unsqueeze(-3)
         wanted = (*heads.shape[:-1], key_len)
         lengths = zip(mask.shape[::-1], wanted[::-1], strict=False)
         if mask.ndim > len(wanted) or any(one not in (1, other) for one, other in lengths):
