@@ -26,7 +26,7 @@ from tests.sampling import left_to_proofs
 from tests.tensors import draw
 
 sys.path.insert(0, str(ROOT / "tools"))
-from every_call import turn_one_way
+from every_call import captioner, turn_one_way
 from table_of_transforms import WAYS, tried
 
 LENGTHS = (4, 7, 9, 11, 530, 13, 600, 17, 19, 23)
@@ -97,6 +97,23 @@ def test_one_compilation_for_the_first_length_and_one_for_all_others(name: str) 
     assert counter.frame_count == 2
     if name not in ("dropout", "PyTorch's layer"):
         torch.testing.assert_close(found, layer(*args, **kwargs))
+
+
+def test_step_of_a_captioner_is_compiled_for_all_lengths() -> None:
+    from torch._dynamo.testing import CompileCounter
+
+    torch.compiler.reset()
+    counter, model, image = CompileCounter(), captioner().eval(), torch.randn(2, 1, 16, 16)
+    step = torch.compile(model.step, backend=counter, fullgraph=True)
+    with torch.no_grad():
+        for length in (3, 7):
+            words, logits = torch.randint(3, 11, (2, length)), []
+            state = model.start(image)
+            for word in words.unbind(1):
+                found, state = step(word, state)
+                logits.append(found)
+            torch.testing.assert_close(torch.stack(logits, 1), model(image, words))
+    assert counter.frame_count <= 2
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
