@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadsco
 # The grader's tests know no course: they run in its folder, by its settings.
 OF_ENGINE := cd engine && GRADER_NO_SKIPS=$$ATTN_COURSE_NO_SKIPS ../
 CHAPTERS := book/[0-9]*.ipynb
-OLDEST_TESTS := $(addprefix tests/course/test_,$(addsuffix .py,blocks fast_attention general_layer hard_attention \
+OLDEST_TESTS := $(addprefix tests/course/test_,$(addsuffix .py,blocks fast_attention general_layer hard_attention layer_arguments \
 	kernel_regression luong multi_head position_bias scaled_dot_product self_attention shapes transforms))
 # What takes longest is shown, so that it is seen before it is too much.
 SLOWEST := --durations 10
