@@ -89,7 +89,7 @@ oldest: .venv/oldest/ready ## try the package with the oldest PyTorch that it al
 	@.venv/oldest/bin/python -m pip install --quiet --disable-pip-version-check \
 	"$$(sed -n 's/.*"torch>=\([0-9.]*\)".*/torch==\1.*/p' pyproject.toml)" $$(grep -o '^numpy==[^ ]*' requirements.txt)
 	@.venv/oldest/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
-	pathlib.Path(ours, "course.pth").write_text(ours.replace("/.venv/oldest/", "/.venv/") + "\n")'
+	pathlib.Path(ours, "course.pth").write_text("import site; site.addsitedir(%r)\n" % ours.replace("/.venv/oldest/", "/.venv/"))'
 	@touch $@
 
 # jupyter-book 1 holds Sphinx and its theme back; this tells what the next ones would break.
