@@ -163,18 +163,18 @@ def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") 
             axes.set_xticks(lengths.tolist()[::2], [f"{n:,}" for n in lengths.tolist()[::2]])
             axes.xaxis.set_minor_locator(NullLocator())
             _mark_round_powers(axes)
-            _name_at_ends(axes)
+            _name_at_ends(axes, {name: line[-1].item() for name, line in lines.items()})
         drawn[-1, 0].set_xlabel(xlabel)
     return closed(figure)
 
 
-def _name_at_ends(axes: Axes) -> None:
+def _name_at_ends(axes: Axes, ends: Mapping[str, float]) -> None:
     """Write the name of each line beside its end, a little higher where another is in the way."""
     low, high = axes.get_ylim()
     free = low
     named = [line for line in axes.lines if not line.get_label().startswith("_")]
-    for line in sorted(named, key=lambda line: line.get_ydata()[-1]):
-        height = max(free, line.get_ydata()[-1])
+    for line in sorted(named, key=lambda line: ends[line.get_label()]):
+        height = max(free, ends[line.get_label()])
         look = {"va": "center", "color": line.get_color(), "annotation_clip": False}
         end = (line.get_xdata()[-1], height)
         axes.annotate(line.get_label(), end, (9, 0), textcoords="offset points", **look)
@@ -190,9 +190,11 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
     Args:
         sizes: Distances that the task bridges, (num_sizes,); they stand evenly.
         steps: For each layer, the steps that it took, NaN if it failed, (num_seeds, num_sizes).
-        most: The number of steps after which training was stopped.
+        most: The number of steps after which training was stopped. What failed stands above,
+            unjoined, in a row of its own for each layer.
     """
     edge, top = 1.4 * most, 16 * most
+    ends: dict[str, float] = {}
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 4.4))
         axes.axhspan(edge, top, color=FAINT, alpha=0.35, linewidth=0)
@@ -205,9 +207,11 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
             for run in taken:
                 axes.plot(at, run, mark[0], color=colour, markersize=4.5, label="_", **EDGE)
             middle = taken.median(0).values
-            axes.plot(at, middle, mark[1:], color=colour, linewidth=2, label=name)
+            ends[name] = middle[-1].item()
+            joined = middle.where(middle <= most, math.nan)
+            axes.plot(at, joined, mark[1:], color=colour, linewidth=2, label=name)
         axes.set(yscale="log", xlim=(-0.4, len(sizes) - 0.8), ylim=(10, top))
-        _name_at_ends(axes)
+        _name_at_ends(axes, ends)
         axes.set(xlabel="steps back to the first digit", ylabel="optimiser steps")
         axes.set_xticks(range(len(sizes)), [str(size) for size in sizes.tolist()])
         axes.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
