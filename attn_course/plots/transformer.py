@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from attn_course.plots import BROWN, COMPARED, FAINT, INK, PAPER, VIOLET, closed, style
+from attn_course.plots.clock import draw_clock
 from attn_course.plots.curves import draw_mean_and_range
 
 ROAD, NORM, PART = 1.6, 4.1, 7.3  # of the diagram: the road, the norms and the parts beside it
@@ -70,6 +71,27 @@ def _box(axes: Axes, x: float, y: float, text: str, colour: str, edge: str = INK
 
 def _arrow(colour: str) -> dict[str, object]:
     return {"arrowstyle": "->", "color": colour, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+
+
+def turned(places: Sequence[int] = (1, 4), later: int = 10, step: float = 0.3) -> Figure:
+    """Draw a key and a query as hands, turned by their places, and both again further on.
+
+    Args:
+        places: Where the key and the query stand.
+        later: How much further on they stand the second time.
+        step: The angle by which a place turns a hand.
+    """
+    begin = {"key": 0.0, "query": 0.7}
+    with style():
+        figure, panels = plt.subplots(1, 2, figsize=(5.2, 2.1))
+        for axes, more in zip(panels, (0, later), strict=True):
+            at = [place + more for place in places]
+            hands = [
+                (name, name, start + step * place, 1.0)
+                for (name, start), place in zip(begin.items(), at, strict=True)
+            ]
+            draw_clock(axes, "places {} and {}".format(*at), hands)
+    return closed(figure)
 
 
 def learning(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable
 
@@ -12,6 +13,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from attn_course.plots.vector import OF_PAGE
@@ -118,3 +120,8 @@ def linear(colour: tuple[float, ...]) -> np.ndarray:
 def luminance(colour: tuple[float, ...]) -> float:
     """Return the relative luminance of a colour."""
     return float(linear(colour) @ [0.2126, 0.7152, 0.0722])
+
+
+def angle_of(hand: Line2D) -> float:
+    """Radians clockwise from twelve of a hand that begins at the middle of its clock."""
+    return math.atan2(hand.get_xdata()[-1], hand.get_ydata()[-1]) % math.tau

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import transformer
-from tests.figures.figure_laws import assert_laws
+from tests.figures.figure_laws import angle_of, assert_laws
 from tests.sampling import sampled
 
 CURVES = {
@@ -38,6 +39,11 @@ def stream() -> Figure:
     return transformer.stream()
 
 
+def turned() -> Figure:
+    """Draw a key and a query at two places."""
+    return transformer.turned()
+
+
 def learning() -> Figure:
     """Draw how two models learn."""
     return transformer.learning(CURVES, MINUTES, CONTROLS)
@@ -58,13 +64,13 @@ def by_position() -> Figure:
     return transformer.by_position(FOUND)
 
 
-FIGURES = [stream, learning, worth, leak, by_position]
+FIGURES = [stream, turned, learning, worth, leak, by_position]
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is stream)
+    assert_laws(draw, is_diagram=draw in (stream, turned))
 
 
 @pytest.mark.parametrize("num_layers", [2, 3])
@@ -73,6 +79,16 @@ def test_every_block_has_two_parts_that_read_a_norm_and_add(num_layers: int) -> 
     for part in ("norm", "attention", "two maps", "+"):
         assert words.count(part) == num_layers * (2 if part in ("norm", "+") else 1)
     assert [f"block {number}" in words for number in range(4)] == [n < num_layers for n in range(4)]
+
+
+def test_the_angle_between_a_key_and_a_query_hangs_on_their_distance_alone() -> None:
+    between, keys = [], []
+    for axes in turned().axes:
+        key, query = (angle_of(line) for line in axes.lines)
+        keys.append(key)
+        between.append((query - key) % math.tau)
+    assert between[0] == pytest.approx(between[1])
+    assert keys[0] != pytest.approx(keys[1])
 
 
 def test_learning_shows_the_bits_of_each_model_and_control() -> None:
