@@ -27,6 +27,7 @@ from attn_course.plots import (
     ink_of,
     style,
 )
+from attn_course.plots.clock import draw_clock
 from attn_course.plots.curves import draw_mean_and_range
 
 LINES = ("-", "--", ":", "-.")
@@ -86,6 +87,26 @@ def compartments(letters: str = "xabya") -> Figure:
         axes.text(2.9, 0.85, f"so {letters[found]} comes over", ha="center", va="center")
         axes.set(xlim=(-2.6, 9), ylim=(-0.45, 4.4))
         axes.axis("off")
+    return closed(figure)
+
+
+def one_step_back(letters: str = "xab", step: float = 0.8) -> Figure:
+    """Draw how a query finds the letter before: it begins one step back, and both are turned.
+
+    Args:
+        letters: The first letters of a sequence; the query is that of the last one.
+        step: The angle by which a place turns a hand.
+    """
+    last = len(letters) - 1
+    begin = [("every key", "key", 0.0, 1.0), ("every query", "query", -step, 0.7)]
+    keys = [(f"key of {letter}", "key", step * at, 1.0) for at, letter in enumerate(letters)]
+    name, *found = keys[last - 1]
+    keys[last - 1] = (f"{name},\nquery of {letters[last]}", *found)
+    query = ("", "query", step * last - step, 0.7)
+    with style():
+        figure, panels = plt.subplots(1, 2, figsize=(5.2, 2.1))
+        draw_clock(panels[0], "before they are turned", begin)
+        draw_clock(panels[1], "turned by their places", [*keys, query])
     return closed(figure)
 
 

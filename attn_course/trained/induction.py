@@ -237,7 +237,7 @@ def taken_apart(model: AttentionOnly, test: RepeatBatch) -> Run:
 
 
 def losses_apart(runs: Sequence[Run]) -> dict[str, Tensor]:
-    """The recorded losses of models of two layers, one head each, after each change, least first.
+    """The recorded losses of models of two layers, one head each, after changes, kind by kind.
 
     Args:
         runs: The runs of the record; those of other models are left out.
@@ -246,13 +246,11 @@ def losses_apart(runs: Sequence[Run]) -> dict[str, Tensor]:
     found = {"as it is": [run["loss"] for run in ours]}
     for role, roles in (("value", "values"), ("query", "queries"), ("key", "keys")):
         found[f"{roles} cut"] = [run["read_without"][role] for run in ours]
-    for layer in range(2):
-        found[f"layer {layer} silent"] = [run["silenced"][layer][0] for run in ours]
     for layer, name in enumerate(("mean_pattern", "mean_pattern_of_1")):
         found[f"layer {layer} frozen"] = [run[name] for run in ours]
-    first, *changed = found
-    names = [first, *sorted(changed, key=lambda change: sum(found[change]))]
-    return {change: torch.tensor(found[change]) for change in names}
+    for layer in range(2):
+        found[f"layer {layer} silent"] = [run["silenced"][layer][0] for run in ours]
+    return {change: torch.tensor(losses) for change, losses in found.items()}
 
 
 def without_layer_0(model: AttentionOnly, tokens: Tensor, role: str) -> Edit:

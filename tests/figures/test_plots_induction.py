@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import pytest
 from matplotlib.figure import Figure
 
 from attn_course.plots import induction
-from tests.figures.figure_laws import assert_laws
+from tests.figures.figure_laws import angle_of, assert_laws
 
 
 def drawn() -> Figure:
@@ -14,8 +17,22 @@ def drawn() -> Figure:
     return induction.compartments()
 
 
-def test_figure_keeps_the_laws_of_all_figures() -> None:
-    assert_laws(drawn, is_diagram=True)
+@pytest.mark.parametrize("draw", [drawn, induction.one_step_back])
+def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
+    assert_laws(draw, is_diagram=True)
+
+
+@pytest.mark.parametrize("letters", ["xab", "mnop"])
+def test_a_query_that_begins_one_step_back_ends_on_the_key_of_the_letter_before(
+    letters: str,
+) -> None:
+    begin, end = induction.one_step_back(letters, step=0.5).axes
+    key, query = (angle_of(line) for line in begin.lines)
+    assert (query - key) % math.tau == pytest.approx(math.tau - 0.5)
+    *keys, query = (angle_of(line) for line in end.lines)
+    assert [round(2 * angle) for angle in keys] == list(range(len(letters)))
+    assert query == pytest.approx(keys[-2])
+    assert f"key of {letters[-2]},\nquery of {letters[-1]}" in [t.get_text() for t in end.texts]
 
 
 @pytest.mark.parametrize("letters", ["xabya", "mnom"])

@@ -11,7 +11,7 @@ attnFigure("induction", (root, data, say, parts) => {
   const stop = () => clamp(Math.round(Number(value("step"))) || 0, 0, data.steps.length - 1);
 
   const typed = () => {
-    const text = value("text").toLowerCase(),
+    const text = value("text").toLowerCase().normalize("NFD").replace(/\p{M}/gu, ""), // no accents
       strange = [...new Set(text)].filter((letter) => !data.symbols.includes(letter));
     if (!text) return { trouble: "Type some letters, and then some of them again." };
     if (text.length > data.most)

@@ -32,24 +32,31 @@ const drawLetter = (pen, now, at, [x, y, wide]) => {
   pen.text(`told${at}`, middle, y + ROWS.told, predicted && spelt(predicted), "ink", looks);
 };
 
-// An arc from the letter on which the reader stands to the one at which a head looks, in one line.
-const drawArc = (pen, layer, [from, to, y], weight) => {
+// An arc from the letter on which the reader stands to the one at which a head looks; from one line to
+// another it leaves at the left edge, and comes in at the right one.
+const drawArc = (pen, layer, [from, here], [to, there], weight, [left, right]) => {
   const [start, bend] = layer ? [ROWS.below, 56] : [ROWS.bars, -22],
-    end = start + ROWS.bars * weight * Math.sign(bend);
-  const bow = `M${from},${y + start}Q${(from + to) / 2},${y + start + bend} ${to},${y + end}`;
+    [out, home] = [here + start, there + start + ROWS.bars * weight * Math.sign(bend)],
+    [low, high] = [here, there].map((y) => y + start + 0.35 * bend);
+  const bow =
+    here === there
+      ? `M${from},${out}Q${(from + to) / 2},${out + bend} ${to},${home}`
+      : `M${from},${out}Q${(from + left) / 2},${low} ${left},${low}` +
+        `M${right},${high}Q${(right + to) / 2},${high} ${to},${home}`;
   pen.path(`arc${layer}`, bow, "ink", { line: 1.5, opacity: 0.7 });
 };
 
 // Where both heads look, and what layer 0 has noted at the letter that layer 1 finds.
 const drawLooks = (pen, now, { wide, edge, columns }) => {
   const middle = (at) => edge + ((at % columns) + 0.5) * wide,
-    top = (at) => Math.floor(at / columns) * ROWS.line;
+    top = (at) => Math.floor(at / columns) * ROWS.line,
+    place = (at) => [middle(at), top(at)],
+    ends = [edge, edge + columns * wide];
   now.weights.forEach((rows, layer) => {
     const seen = largest(rows[now.at]),
       weight = rows[now.at][seen];
     if (weight < SEEN || seen === now.at) return;
-    if (top(seen) === top(now.at))
-      drawArc(pen, layer, [middle(now.at), middle(seen), top(seen)], weight);
+    drawArc(pen, layer, place(now.at), place(seen), weight, ends);
     if (!layer || !seen || now.off.has(0)) return;
     const note = `after ${spelt(now.text[seen - 1])}`,
       looks = { at: "middle", small: true };
