@@ -101,6 +101,11 @@ def unpack(x):
     return batch * length * width
 
 
+class Doubles:
+    def __call__(self, x):
+        return 2 * x
+
+
 def no_value(x):
     total = total + x  # noqa: F821
     return total
@@ -115,6 +120,7 @@ def _learn_through_floor(x):
     [
         (lambda x, w: x @ w, (TABLE, WEIGHT), "is it to be transposed, `@ w.mT`?"),
         (lambda x, w: x @ w[:5], (TABLE, WEIGHT), "or no longer what came in?"),
+        (lambda x, w: x @ (1.0 * w), (TABLE, WEIGHT > 0), "or no longer what came in?"),
         (lambda x, w: x @ w, (BATCH, HEADS), "2 (`x.shape[-3]`) and 5 (`w.shape[-3]`)"),
         (lambda x, w: torch.bmm(x, w), (TABLE, BATCH), "`bmm` takes three axes"),
         (lambda x, w: x + w, (TABLE, WEIGHT), "3 (`x.shape[-2]`) and 7 (`w.shape[-2]`)"),
@@ -132,6 +138,24 @@ def _learn_through_floor(x):
         (lambda x: [word for word in 3], (TABLE,), "of type `int` here"),
         (lambda x: None + 1, (TABLE,), "there is a None where a value should be"),
         (lambda y: 1, (TABLE,), "your function is called with `x`"),
+        (lambda x, y: 1, (TABLE,), "without its `y`; your function is called with `x`"),
+        (lambda x: unpack(x, x, x), (TABLE,), "gives 3 values to `unpack`, which takes 1"),
+        (lambda x: Doubles()(x, x), (TABLE,), "gives 2 values to `Doubles`, which takes 1"),
+        (lambda x: unpack(axes=x), (TABLE,), "has no argument named `axes`"),
+        (lambda x: x[:, :0].max(), (TABLE,), "a tensor without numbers"),
+        (lambda x: torch.multinomial(x[None], 1), (TABLE,), "with one axis, or with two"),
+        (lambda x: x[torch.tensor(3)], (TABLE,), "along another one, `gather` does"),
+        (lambda x: x.gather(1, torch.full((3, 1), 4)), (TABLE,), "`argmax(dim)` counts along"),
+        (
+            lambda x: torch.nn.functional.cross_entropy(x[None], torch.ones(1, 3).long()),
+            (TABLE,),
+            "answers of the shape (1, 4) would fit; yours have (1, 3)",
+        ),
+        (
+            lambda x: torch.nn.functional.cross_entropy(x, torch.ones(2).long()),
+            (TABLE,),
+            "3 rows of logits, and 2 answers",
+        ),
         (lambda x: torch.cat([x, x[:, :2]]), (TABLE,), "finds lengths 4 and 2"),
     ],
 )

@@ -53,9 +53,16 @@ _MESSAGES: dict[str, Callable[..., str | None]] = {
     r"'(int|float|bool)' object is not (?:iterable|subscriptable)": about.say_no_loop,
     r"object of type '(int|float|bool)' has no len": about.say_no_loop,
     r"argument of type '(int|float|bool)' is not iterable": about.say_no_loop,
-    r"takes \d+ positional arguments?|required positional arg|unexpected keyword arg": (
-        about.say_argument
+    r"(\S+)\(\) missing \d+ required positional arguments?: '(\w+)'": about.say_missing,
+    r"unexpected keyword argument '(\w+)'": about.say_unexpected,
+    r"(\S+)\(\) takes (\d+) positional arguments? but (\d+) w": about.say_too_many,
+    r"Expected target size \[([\d, ]+)\], got \[([\d, ]+)\]": about.say_classes,
+    r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)": (
+        about.say_rows_of_answers
     ),
+    r"Expected reduction dim to be specified for input.numel\(\) == 0": about.say_no_numbers,
+    r"prob_dist must be 1 or 2 dim": about.say_laws,
+    r"Cannot access accelerator device when none is available": about.say_device,
 }
 _KINDS = {
     "KeyError": "a dictionary is asked for a key that it does not have",

@@ -20,7 +20,7 @@ def say_product(inputs: Inputs, rows: str, inner: str, other: str, columns: str)
     said += f" the right, here {other}"
     tables = _named(inputs, (int(other), int(columns)))
     if inner == columns and tables:
-        names = " and ".join(f"`{name}`" for name in tables)
+        names = " and of ".join(f"`{name}`" for name in tables)
         return (
             f"{said}. The last axis of {names}, of shape ({other}, {columns}), is as long: is it to"
             f" be transposed, `@ {tables[0]}.mT`?"
@@ -57,7 +57,12 @@ def say_lengths(inputs: Inputs, one: str, other: str, axis: str) -> Said:
 def say_place(inputs: Inputs, index: str, axis: str, size: str) -> Said:
     last = int(size) - 1
     last_one = f"the last is {last}" if last >= 0 else "there is none"
-    return f"place {index} is asked for along axis {axis}, which has {size}: {last_one}"
+    said = f"place {index} is asked for along axis {axis}, which has {size}: {last_one}"
+    if axis != "0":
+        return f"{said}. Is it a place of that axis? `argmax(dim)` counts along `dim`"
+    if any(isinstance(value, Tensor) and value.ndim > 1 for value in inputs.values()):
+        return f"{said}. `x[places]` counts along the first axis; along another one, `gather` does"
+    return said
 
 
 def say_axis(inputs: Inputs, low: str, high: str, got: str) -> Said:
@@ -78,8 +83,8 @@ def say_local(inputs: Inputs, name: str) -> Said:
 
 def say_name(inputs: Inputs, name: str) -> Said:
     return (
-        f"there is nothing called `{name}` when your function is called: look at how it is"
-        " spelled, and whether the cell that defines it stands above"
+        f"there is nothing called `{name}` when your function is called: has the cell that defines"
+        " it been run, and does it stand above? If so, look at how it is spelled"
     )
 
 
@@ -141,8 +146,57 @@ def say_no_loop(inputs: Inputs, kind: str) -> Said:
     )
 
 
-def say_argument(inputs: Inputs) -> Said:
-    return f"your function is called with {_listed(inputs)}, by these names"
+def say_missing(inputs: Inputs, called: str, name: str) -> Said:
+    said = f"`{called}` is called without its `{name}`"
+    return said if name in inputs else f"{said}; {_called_with(inputs)}"
+
+
+def say_unexpected(inputs: Inputs, name: str) -> Said:
+    if name in inputs:
+        return _called_with(inputs)
+    return f"a function that you call has no argument named `{name}`"
+
+
+def say_too_many(inputs: Inputs, called: str, most: str, given: str) -> Said:
+    """Say it of a function that an answer calls; the answer itself is called by names."""
+    owner, _, name = called.rpartition(".")
+    own = int(bool(owner) and not owner.endswith("<locals>"))  # `self`
+    shown = owner if own and name in ("__call__", "forward") else called
+    values = _count(int(given) - own, "value", "values")
+    return f"a call in your answer gives {values} to `{shown}`, which takes {int(most) - own}"
+
+
+def say_classes(inputs: Inputs, wanted: str, got: str) -> Said:
+    return (
+        "`cross_entropy` looks for the classes on the second axis of the logits, so that answers"
+        f" of the shape ({wanted}) would fit; yours have ({got}). Flatten all axes but the last,"
+        " or bring the classes to the second axis"
+    )
+
+
+def say_rows_of_answers(inputs: Inputs, logits: str, answers: str) -> Said:
+    return f"`cross_entropy` gets {logits} rows of logits, and {answers} answers"
+
+
+def say_no_numbers(inputs: Inputs) -> Said:
+    return (
+        "a maximum, a minimum or the like is asked of a tensor without numbers: an axis of it has"
+        " the length 0, as that of `x[:0]`"
+    )
+
+
+def say_laws(inputs: Inputs) -> Said:
+    return (
+        "`multinomial` takes probabilities with one axis, or with two, a row for each draw; yours"
+        " have another number of axes: is one place to be chosen first, such as `[:, -1]`?"
+    )
+
+
+def say_device(inputs: Inputs) -> Said:
+    return (
+        "a number stands where torch takes a device: `torch.Generator(...)` takes one, and the seed"
+        " goes to `torch.Generator().manual_seed(...)`"
+    )
 
 
 def say_not_returned(inputs: Inputs) -> Said:
@@ -152,9 +206,14 @@ def say_not_returned(inputs: Inputs) -> Said:
     )
 
 
+def _called_with(inputs: Inputs) -> str:
+    return f"your function is called with {_listed(inputs)}, by these names"
+
+
 def _named(inputs: Inputs, shape: tuple[int, ...]) -> list[str]:
-    """The inputs of this shape."""
-    return [n for n, v in inputs.items() if isinstance(v, Tensor) and tuple(v.shape) == shape]
+    """The inputs of this shape that a product may take: a mask is none of them."""
+    tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
+    return [n for n, v in tensors.items() if v.is_floating_point() and tuple(v.shape) == shape]
 
 
 def _axes_as_long(inputs: Inputs, length: int) -> str:
