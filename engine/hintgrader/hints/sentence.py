@@ -30,8 +30,10 @@ def say(exercise: Exercise, known: Recognised) -> str:
         return f"{several} Second: {known.second.hint}{rest}"
     if known.forms or known.axes is not None:
         return f"{several} Then {', and '.join(more)}"
-    if more:  # which may have the same cause
-        return f"first: {known.mistake.hint}. Then {', and '.join(more)}"
+    if known.others:
+        them = "they" if len(known.others) > 1 else "it"
+        rows = _number_rows(known.others)
+        return f"first: {known.mistake.hint}. Then see {rows}: {them} may fail for another reason"
     return known.mistake.whole_hint
 
 
