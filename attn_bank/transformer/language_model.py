@@ -218,8 +218,9 @@ def _scale_at_the_end_alone(**inputs: Tensor) -> Tensor:
 
 @mistake(points=1.5, also=(_scale_at_the_end_alone,))
 def scales_the_readout(**inputs):
-    """you multiply by `input_scale` at the readout, which is the embedding itself: the factor
-    belongs where the tokens enter, and there alone"""
+    """the readout has the factor `input_scale` in yours, which belongs where the tokens enter, and
+    there alone. Scale the vectors, not the table: the readout is that table, and `*=` scales it for
+    both"""
     return inputs["input_scale"] * reference(**inputs)
 
 
@@ -422,10 +423,16 @@ def _swap(name: str, state: State) -> Tensor:
     return state[name.replace(one, other) if one in name else name.replace(other, one)]
 
 
-@mistake(computes=_with_state(_swap))
+@mistake(
+    computes=_with_state(_swap),
+    also=(
+        _with_state(lambda name, state: state[name.replace("norm_maps", "norm_attention")]),
+        _with_state(lambda name, state: state[name.replace("norm_attention", "norm_maps")]),
+    ),
+)
 def exchanges_the_norms():
-    """the two norms of your blocks have changed places: `norm_attention` is for what attention
-    reads"""
+    """a part of your blocks reads the stream through the norm of the other, or both do:
+    `norm_attention` is for what attention reads, `norm_maps` for what the maps read"""
 
 
 @mistake(
@@ -568,6 +575,7 @@ EXERCISE = Exercise(
                 {**_SMALL, "num_layers": 11, "input_scale": 1.5},
             ),
             hidden_sizes=({**_OTHER, "num_layers": 11, "input_scale": 2.0},),
+            untouched_as_well=True,
         ),
     ),
     mistakes=mistake.collected,

@@ -390,3 +390,12 @@ def test_none_is_no_sign_of_a_forgotten_return_where_it_is_an_answer():
     assert first_reason(one, lambda number: None) == said.format("None (is there a `return`?)")
     optional = Exercise("count", none_at_all, (Check("it counts", 1, draw),))
     assert first_reason(optional, lambda number: None) == said.format("None")
+
+
+def test_check_that_is_about_numbers_may_refuse_a_changed_input_as_well():
+    exercise = tiny(untouched_as_well=True)
+    assert first_reason(exercise, double_it) is None
+    said = "it changes number, which belongs to the caller"
+    assert first_reason(exercise, lambda number: number.mul_(2)) == said
+    wrong = first_reason(exercise, lambda number: 3 * number)
+    assert "has to be right as well" not in wrong

@@ -12,11 +12,13 @@ import math
 import numpy as np
 import pytest
 import torch
+from hintgrader.bank.grade import grade
 from hintgrader.checking.case import draw_cases
 from hintgrader.checking.judge import examine_one
 from hintgrader.exercise.contract import exemption, keep_contract, right_answers, wrong_answers
 from hintgrader.exercise.definition import Check, Contract, Exercise
 from hintgrader.exercise.mutation.reference import RIGHT, WRONG, Variant
+from hintgrader.hints.cost_of_a_slip import cost_of_a_slip
 from hintgrader.worker.submission import LocalSubmission
 
 from attn_bank import exercise_names, find_exercise
@@ -248,3 +250,34 @@ def test_promised_dtype_of_an_array_is_checked_as_well():
         assert refusal(kept, variant), variant.name
     for variant in right_answers(kept):
         assert not refusal(kept, variant), variant.name
+
+
+def scales_the_table(tokens, state, num_heads, num_layers, input_scale):
+    """Its numbers are right, since it takes the factor off where it reads out."""
+    embedding = state["embedding.weight"]
+    embedding *= input_scale
+    rest = {"num_heads": num_heads, "num_layers": num_layers, "input_scale": 1.0}
+    return find_exercise("11_transformer/language_model").reference(tokens, state, **rest) / (
+        input_scale
+    )
+
+
+def divides_the_queries(query, key, value, temperature):
+    query /= temperature
+    return torch.softmax(query @ key.mT, -1) @ value
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("11_transformer/language_model", scales_the_table, "changes_state"),
+        ("01_retrieval/soft_lookup", divides_the_queries, "changes_query"),
+    ],
+)
+def test_change_that_the_row_of_the_promises_does_not_show_is_refused_elsewhere(
+    name, answer, mistake
+):
+    """In that row the factor is 1."""
+    score = grade(find_exercise(name), LocalSubmission(answer), None)
+    assert score.mistake == mistake
+    assert score == score.of - cost_of_a_slip(find_exercise(name))

@@ -100,7 +100,7 @@ def _wrong(case: Case, submission: Submission) -> Fault | None:
     if wrong and check.untouched and not wrong.late:
         # the inputs of a function that does nothing stay untouched too: no points for that
         return replace(wrong, reason=f"{AS_WELL}{wrong.reason}")
-    if wrong or not check.untouched:
+    if wrong or not (check.untouched or check.untouched_as_well):
         return wrong
     return _compare_inputs(case, latest or submission.call(case.given))
 
