@@ -325,6 +325,7 @@ EXERCISE = Exercise(
     minutes=25,
     axes={"batch": 13, "source_len": 43, "target_len": 17, "d_embedding": 17, "d_hidden": 17},
     avoid=("recurrence", "attention"),
+    goes_on=("state",),
     contract=Contract(
         batch=("words", "annotations", "mask", "state"),
         exempts={

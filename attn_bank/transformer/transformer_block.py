@@ -337,6 +337,7 @@ EXERCISE = Exercise(
     minutes=10,
     axes={"batch": 13, "length": 31, "d_model": 31, "d_hidden": 47},
     may_use=("attn_bank.transformer.transformer_block.__call__",),
+    goes_on=("stream",),
     contract=Contract(
         batch=("stream",),
         any_axes=True,

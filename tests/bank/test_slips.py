@@ -35,6 +35,19 @@ def states_through_sigmoid(words, annotations, mask, state, w_input, w_state, w_
     return torch.stack(noted, 1)
 
 
+def states_over_the_batch(words, annotations, mask, state, w_input, w_state, w_combine):
+    """Its scores have two axes, where a reference may have three."""
+    fed, noted = torch.zeros_like(state), []
+    for word in words.unbind(1):
+        state = torch.tanh(torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT)
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(0)
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        fed = torch.tanh(torch.cat([context, state], -1) @ w_combine.mT)
+        noted.append(fed)
+    return torch.stack(noted, 1)
+
+
 def test_division_that_rounds_down_is_said():
     def lookup(query, key, value, temperature):
         return torch.softmax(query @ key.mT // temperature, -1) @ value
@@ -75,6 +88,11 @@ def test_mask_that_makes_zeros_before_the_softmax_and_behind_is_said():
             "05_luong/attentional_states",
             states_through_sigmoid,
             "your numbers are what a right answer gives with `sigmoid` in the place of `tanh`",
+        ),
+        (
+            "05_luong/attentional_states",
+            states_over_the_batch,
+            "your numbers are what a right answer gives with a softmax along another axis",
         ),
     ],
 )

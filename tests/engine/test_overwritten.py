@@ -1,5 +1,8 @@
 """Arguments that an answer's own loops overwrite: seen in its source, said if nothing else is."""
 
+import inspect
+from importlib import import_module
+
 import pytest
 import torch
 from hintgrader.bank.grade import grade
@@ -7,7 +10,7 @@ from hintgrader.hints import diagnosis
 from hintgrader.worker.overwritten import AGAIN, FOR, overwritten
 from hintgrader.worker.submission import LocalSubmission
 
-from attn_bank import find_exercise
+from attn_bank import exercise_names, find_exercise
 from attn_course.transformer import next_token_law
 
 
@@ -167,3 +170,30 @@ def test_argument_that_the_right_answer_overwrites_too_is_no_cause(monkeypatch):
         find_exercise("14_linear_attention/delta_rule"), LocalSubmission(delta_rule), None
     )
     assert "is made of `state` itself" not in str(score)
+
+
+def test_state_that_a_right_answer_makes_anew_is_no_cause():
+    """Its reference leaves the loop to a function of another name."""
+
+    def attentional_states(words, annotations, mask, state, w_input, w_state, w_combine):
+        fed = torch.zeros_like(state)
+        for word in words.unbind(1):
+            state = torch.tanh(w_input @ torch.cat([word, fed], -1) + state @ w_state.mT)
+        return state
+
+    assert overwritten(attentional_states) == [(AGAIN, "state")]
+    spec = find_exercise("05_luong/attentional_states")
+    score = grade(spec, LocalSubmission(attentional_states), None)
+    assert "is made of `state` itself" not in str(score)
+    assert "`mask.mT`" not in str(score)
+    assert score.hint.startswith("`@` wants the last axis of the left, here 7")
+
+
+@pytest.mark.parametrize("name", exercise_names())
+def test_loops_of_right_answers_overwrite_nothing_that_a_wrong_one_is_told_of(name):
+    exercise = find_exercise(name)
+    module = exercise.reference.__module__.replace("attn_bank", "tests.bank.right_answers", 1)
+    answers = [*vars(import_module(module)).values()]
+    known = {*overwritten(exercise.reference), *((AGAIN, one) for one in exercise.goes_on)}
+    for answer in filter(inspect.isfunction, answers):
+        assert {pair for pair in overwritten(answer) if pair[0] == AGAIN} <= known

@@ -43,7 +43,7 @@ def probe(exercise: Exercise, findings: list[list[Finding]], submission: Submiss
 
     What its source shows is written into the first finding of all.
     """
-    causes = causes_of(findings, submission, exercise.reference)
+    causes = causes_of(exercise, findings, submission)
     for row, found in enumerate(findings):
         check = exercise.checks[row]
         if check.gradient or check.slow or not found or found[0].raised:

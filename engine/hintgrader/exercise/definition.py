@@ -71,6 +71,7 @@ class Check:
     dtype: torch.dtype = torch.float32
     gradient: tuple[str, ...] = ()
     untouched: bool = False
+    untouched_as_well: bool = False
     invariant: Invariant | None = None
     withheld: tuple[str, ...] = ()
     tolerance: float = 64.0
@@ -158,6 +159,8 @@ class Exercise:
             copy of its first with these axes long: primes from 13 on, drawn from the secret. So no
             answer is right that only knows how long axes are in the bank. Empty if none can be
             long; None if its author has not said.
+        goes_on: Arguments that a loop of a right answer may make anew, step by step, where the
+            source of the reference does not show it.
         equivalent_mutants: Changes of the solution that change nothing, each with the reason.
         name: `NN_slug/part`, by which notebooks and records call it; its bank fills it in.
         packages: What a student may import; likewise.
@@ -175,6 +178,7 @@ class Exercise:
     avoid: tuple[str, ...] = ()
     may_use: tuple[str, ...] | None = ()
     axes: Mapping[str, int] | None = None
+    goes_on: tuple[str, ...] = ()
     equivalent_mutants: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     packages: StudentPackages = NO_PACKAGES

@@ -99,8 +99,8 @@ def _calls() -> Iterator[tuple[str, str, Callable[..., Any]]]:
         for other in others:
             words = f"with `{_SIGNS.get(other, other)}` in the place of `{one}`"
             yield name, words if other else f"without its `{one}`", partial(_other, other)
-    for axis, words in {-2: "last axis but one", -3: "last axis but two"}.items():
-        yield "softmax", f"with a softmax over the {words}", partial(_over, axis)
+    for axis in (-2, -3):  # which one it is in an answer with other axes, nobody knows
+        yield "softmax", "with a softmax along another axis", partial(_over, axis)
     yield "softmax", "with one softmax over the last two axes together", _over_two_axes
     words = "with its weights transposed, which then sum to 1 along the last axis but one"
     yield "softmax", words, _transposed
