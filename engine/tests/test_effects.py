@@ -120,6 +120,11 @@ def _learn_through_floor(x):
     [
         (lambda x, w: x @ w, (TABLE, WEIGHT), "is it to be transposed, `@ w.mT`?"),
         (lambda x, w: x @ w[:5], (TABLE, WEIGHT), "or no longer what came in?"),
+        (
+            lambda x, w: x @ w,
+            (BATCH, TABLE[:2]),
+            "`x` has 2 matrices: does the right hold a vector",
+        ),
         (lambda x, w: x @ (1.0 * w), (TABLE, WEIGHT > 0), "or no longer what came in?"),
         (lambda x, w: x @ w, (BATCH, HEADS), "2 (`x.shape[-3]`) and 5 (`w.shape[-3]`)"),
         (lambda x, w: torch.bmm(x, w), (TABLE, BATCH), "`bmm` takes three axes"),

@@ -19,6 +19,11 @@ def say_product(inputs: Inputs, rows: str, inner: str, other: str, columns: str)
     said = f"`@` wants the last axis of the left, here {inner}, as long as the last axis but one of"
     said += f" the right, here {other}"
     tables = _named(inputs, (int(other), int(columns)))
+    if inner == columns and (stacks := _stacks(inputs, int(rows), int(inner), int(other))):
+        return (
+            f"{said}. `{stacks[0]}` has {other} matrices: does the right hold a vector for each of"
+            " them? Then `.unsqueeze(-1)` makes them columns"
+        )
     if inner == columns and tables:
         names = " and of ".join(f"`{name}`" for name in tables)
         return (
@@ -208,6 +213,18 @@ def say_not_returned(inputs: Inputs) -> Said:
 
 def _called_with(inputs: Inputs) -> str:
     return f"your function is called with {_listed(inputs)}, by these names"
+
+
+def _stacks(inputs: Inputs, rows: int, inner: int, number: int) -> list[str]:
+    """The inputs that hold so many matrices, with so many rows together."""
+    tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
+    return [
+        name
+        for name, value in tensors.items()
+        if value.ndim == 3
+        and value.shape[::2] == (number, inner)
+        and number * value.shape[1] == rows
+    ]
 
 
 def _named(inputs: Inputs, shape: tuple[int, ...]) -> list[str]:
