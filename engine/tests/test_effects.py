@@ -149,6 +149,7 @@ def _learn_through_floor(x):
         (lambda x: unpack(axes=x), (TABLE,), "has no argument named `axes`"),
         (lambda x: x[:, :0].max(), (TABLE,), "a tensor without numbers"),
         (lambda x: torch.multinomial(x[None], 1), (TABLE,), "with one axis, or with two"),
+        (lambda x: torch.multinomial(x / 0 - x / 0, 1), (TABLE,), "that is no probability"),
         (lambda x: x[torch.tensor(3)], (TABLE,), "along another one, `gather` does"),
         (lambda x: x.gather(1, torch.full((3, 1), 4)), (TABLE,), "`argmax(dim)` counts along"),
         (
@@ -161,7 +162,10 @@ def _learn_through_floor(x):
             (TABLE,),
             "3 rows of logits, and 2 answers",
         ),
-        (lambda x: torch.cat([x, x[:, :2]]), (TABLE,), "finds lengths 4 and 2"),
+        (lambda x: torch.cat([x, x[:, :2]]), (TABLE,), "finds lengths 4 and 2. It takes the first"),
+        (lambda x: torch.cat([x, x[:2]], 1), (TABLE,), "finds lengths 3 and 2"),
+        (lambda x: torch.cat([x, x[None]]), (TABLE,), "has 2 axes here and 3 there"),
+        (lambda x: torch.cat([x, 0]), (TABLE,), "something of type `int`"),
     ],
 )
 def test_exception_is_said_in_terms_of_axes_lengths_and_names(call, given, said):

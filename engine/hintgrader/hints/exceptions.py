@@ -39,6 +39,8 @@ _MESSAGES: dict[str, Callable[..., str | None]] = {
     r"must match except in dimension (\d+)\. Expected size (\d+) but got size (\d+)": (
         about.say_joined
     ),
+    r"same number of dimensions: got (\d+) and (\d+)": about.say_axes_joined,
+    r"expected Tensor as element \d+ in argument 0, but got (\w+)": about.say_no_tensor,
     r"local variable '(\w+)'": about.say_local,
     r"name '(\w+)' is not defined": about.say_name,
     r"shape '\[([-\d, ]*)\]' is invalid for input of size (\d+)": about.say_reshape,
@@ -61,6 +63,7 @@ _MESSAGES: dict[str, Callable[..., str | None]] = {
         about.say_rows_of_answers
     ),
     r"Expected reduction dim to be specified for input.numel\(\) == 0": about.say_no_numbers,
+    r"probability tensor contains either": about.say_no_law,
     r"prob_dist must be 1 or 2 dim": about.say_laws,
     r"Cannot access accelerator device when none is available": about.say_device,
 }

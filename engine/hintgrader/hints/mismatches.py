@@ -54,8 +54,8 @@ def say_lengths(inputs: Inputs, one: str, other: str, axis: str) -> Said:
         for length, names in zip((one, other), named, strict=True)
     )
     return (
-        f"two tensors meet whose axis {axis} has other lengths, {what}; they have to be equal, or"
-        " one of them 1. Is an axis missing (`unsqueeze`), or one too many?"
+        f"two tensors meet whose axis {axis} has different lengths, {what}; they have to be equal,"
+        " or one of them 1. Is an axis missing (`unsqueeze`), or one too many?"
     )
 
 
@@ -101,9 +101,22 @@ def say_indices(inputs: Inputs, axes: str) -> Said:
 
 
 def say_joined(inputs: Inputs, axis: str, one: str, other: str) -> Said:
-    return (
+    said = (
         f"`cat` along axis {axis} wants all other axes alike, and finds lengths {one} and {other}"
     )
+    first = ". It takes the first axis where none is named; the last one is `torch.cat(..., -1)`"
+    return f"{said}{first if axis == '0' else ''}"
+
+
+def say_axes_joined(inputs: Inputs, one: str, other: str) -> Said:
+    return (
+        f"what is joined has {one} axes here and {other} there; all have to have as many. Is an"
+        " axis of length 1 left (`squeeze`), or missing (`unsqueeze`)?"
+    )
+
+
+def say_no_tensor(inputs: Inputs, kind: str) -> Said:
+    return f"among the tensors that are joined there is something of type `{kind}`, which is none"
 
 
 def say_reshape(inputs: Inputs, shape: str, size: str) -> Said:
@@ -194,6 +207,13 @@ def say_laws(inputs: Inputs) -> Said:
     return (
         "`multinomial` takes probabilities with one axis, or with two, a row for each draw; yours"
         " have another number of axes: is one place to be chosen first, such as `[:, -1]`?"
+    )
+
+
+def say_no_law(inputs: Inputs) -> Said:
+    return (
+        "`multinomial` gets a number that is no probability: `nan`, an infinite one or one below 0."
+        " Look at what makes them; are its arguments in their places?"
     )
 
 
