@@ -102,7 +102,7 @@ def _calls() -> Iterator[tuple[str, str, Callable[..., Any]]]:
     for axis in (-2, -3):  # which one it is in an answer with other axes, nobody knows
         yield "softmax", "with a softmax along another axis", partial(_over, axis)
     yield "softmax", "with one softmax over the last two axes together", _over_two_axes
-    words = "with its weights transposed, which then sum to 1 along the last axis but one"
+    words = "with its weights transposed, which then sum to 1 along the other axis"
     yield "softmax", words, _transposed
     words = "with 0 for the scores in the place of minus infinity, and then 0 for their weights"
     yield "softmax", words, _masked_by_zeros
