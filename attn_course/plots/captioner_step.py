@@ -22,26 +22,35 @@ SIDE = 2.7  # of a grid, in the units of the diagram
 IMAGE, GRID, OUTPUT, DECODER = 0.0, 4.2, 9.5, 11.3  # left edges of image and grids; context, states
 GATE, RING = 8.25, 0.24  # where the gate multiplies the sum, and the radius of its ring
 FEATURES, WEIGHTS = 4.7, 0.6  # heights of the two rows
+ASKS = FEATURES + SIDE / 2  # of the state that asks
 HALFWAY = (FEATURES + WEIGHTS + SIDE) / 2  # between them
 LOW = WEIGHTS + SIDE / 2  # of context and new state
 GIVEN, SAID = (6.6, -0.7), -0.7  # place of the word before, height of the next word
 
 
-def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Figure:
-    """Draw the steps of a captioner for one word.
+def captioner_step(image: Tensor, weights: Tensor, given: str, said: str, steps: int = 4) -> Figure:
+    """Draw the steps of a captioner for one word; all pictures have the same size.
 
     Args:
         image: The image to describe, from 0 (paper) to 1 (ink), (height, width).
         weights: Weights of its cells at this word, (grid, grid).
         given: The word before.
         said: The written word.
+        steps: The first so many steps are drawn: weights, context, state, word.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.9))
         _picture(axes, image, len(weights))
         _features(axes, len(weights))
         _weights(axes, weights)
-        _decoder(axes, given, said)
+        _box(axes, (DECODER, ASKS), "query", "$s_{t-1}$")
+        _arrow(axes, (DECODER - 0.7, ASKS - 0.2), (GRID + SIDE / 2 + 0.1, HALFWAY))
+        if steps > 1:
+            _context(axes)
+        if steps > 2:
+            _state(axes, given)
+        if steps > 3:
+            _word(axes, said)
         axes.set(xlim=(-0.2, 12.2), ylim=(-1.2, 8.0), aspect="equal")
         axes.axis("off")
     return closed(figure)
@@ -80,7 +89,7 @@ def _features(axes: Axes, grid: int) -> None:
 
 
 def _weights(axes: Axes, weights: Tensor) -> None:
-    """Draw the weights with their numbers, below the features and beside the context."""
+    """Draw the weights with their numbers, below the features."""
     grid = len(weights)
     for (row, column), weight in zip(
         ((row, column) for row in range(grid) for column in range(grid)),
@@ -93,40 +102,46 @@ def _weights(axes: Axes, weights: Tensor) -> None:
         axes.add_patch(box)
         ink = ink_over(colour)
         axes.text(*box.get_center(), f"{weight:.2f}", ha="center", va="center", color=ink)
-    middle, right = GRID + SIDE / 2, GRID + SIDE
+    middle = GRID + SIDE / 2
     _arrow(axes, (middle, FEATURES - 0.1), (middle, WEIGHTS + SIDE + 0.1))
     axes.text(middle - 0.3, HALFWAY, "scores,\none softmax", **_LEFT)
     axes.text(GRID - 0.3, LOW, "$\\alpha_{t,i,j}$", **_LEFT)
-    _arrow(axes, (right + 0.1, LOW), (GATE - RING, LOW))
-    axes.text(right + 0.15, LOW - 0.25, "weighted\nsum of $h$", ha="left", va="top")
-    turn, end = right + 0.5, LOW + 0.1
-    axes.plot([right + 0.1, turn], [FEATURES + 0.4] * 2, color=ROLE["value"], linewidth=1)
-    _arrow(axes, (turn, FEATURES + 0.4), (turn, end), ink=ROLE["value"])
 
 
 _LEFT = {"ha": "right", "va": "center"}
 
 
-def _decoder(axes: Axes, given: str, said: str) -> None:
-    """Draw the states, the gate, the context and the word, and the inputs of each of them."""
-    asks = FEATURES + SIDE / 2
-    _box(axes, (DECODER, asks), "query", "$s_{t-1}$")
-    _box(axes, (OUTPUT, LOW), "output", "$c_t$")
-    _box(axes, (DECODER, LOW), "state", "$s_t$")
-    _arrow(axes, (DECODER - 0.7, asks - 0.2), (GRID + SIDE / 2 + 0.1, HALFWAY))
-    _arrow(axes, (DECODER - 0.4, asks - 0.5), (GATE + 0.6 * RING, LOW + 0.8 * RING))
+def _context(axes: Axes) -> None:
+    """Draw the weighted sum, the gate that multiplies it, and the context."""
+    right = GRID + SIDE
+    _arrow(axes, (right + 0.1, LOW), (GATE - RING, LOW))
+    axes.text(right + 0.15, LOW - 0.25, "weighted\nsum of $h$", ha="left", va="top")
+    turn, end = right + 0.5, LOW + 0.1
+    axes.plot([right + 0.1, turn], [FEATURES + 0.4] * 2, color=ROLE["value"], linewidth=1)
+    _arrow(axes, (turn, FEATURES + 0.4), (turn, end), ink=ROLE["value"])
+    _arrow(axes, (DECODER - 0.4, ASKS - 0.5), (GATE + 0.6 * RING, LOW + 0.8 * RING))
     axes.add_patch(Circle((GATE, LOW), RING, facecolor=PAPER, edgecolor=INK, linewidth=1))
     axes.text(GATE, LOW, "$\\times$", ha="center", va="center")
     axes.text(GATE - 0.05, LOW + 0.75, "$\\beta_t$", ha="center", va="center")
     _arrow(axes, (GATE + RING, LOW), (OUTPUT - 0.45, LOW))
-    _arrow(axes, (DECODER, asks - 0.5), (DECODER, LOW + 0.5))
+    _box(axes, (OUTPUT, LOW), "output", "$c_t$")
+
+
+def _state(axes: Axes, given: str) -> None:
+    """Draw the new state and its three inputs."""
+    _box(axes, (DECODER, LOW), "state", "$s_t$")
+    _arrow(axes, (DECODER, ASKS - 0.5), (DECODER, LOW + 0.5))
     _arrow(axes, (OUTPUT + 0.5, LOW), (DECODER - 0.5, LOW))
     _arrow(axes, (GIVEN[0] + 0.3, GIVEN[1] + 0.3), (DECODER - 0.5, LOW - 0.4))
+    axes.text(*GIVEN, given, ha="center", va="center", style="italic")
+    axes.text(GIVEN[0] - 0.4, GIVEN[1], "word before:", ha="right", va="center")
+
+
+def _word(axes: Axes, said: str) -> None:
+    """Draw the next word and its three inputs."""
     _arrow(axes, (DECODER, LOW - 0.5), (DECODER, SAID + 0.35))
     _arrow(axes, (OUTPUT + 0.2, LOW - 0.5), (DECODER - 0.75, SAID + 0.3))
     _arrow(axes, (GIVEN[0] + 0.35, SAID), (DECODER - 0.8, SAID))
-    axes.text(*GIVEN, given, ha="center", va="center", style="italic")
-    axes.text(GIVEN[0] - 0.4, GIVEN[1], "word before:", ha="right", va="center")
     axes.text(DECODER, SAID, said, ha="center", va="center", fontweight="bold")
 
 

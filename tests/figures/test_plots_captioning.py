@@ -218,6 +218,15 @@ def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
     assert inputs <= drawn
 
 
+def test_every_step_adds_to_the_one_before() -> None:
+    drawn = [draw_step(image(), weights()[1], "a", "seven", steps) for steps in (1, 2, 3, 4)]
+    new = ["$s_{t-1}$", "$c_t$", "$s_t$", "seven"]
+    for steps, figure in enumerate(drawn, 1):
+        assert [name for name in new if name in words_in(figure)] == new[:steps]
+    (axes,) = drawn[-1].axes
+    assert all(figure.axes[0].axis() == axes.axis() for figure in drawn)
+
+
 def test_weight_of_a_step_stands_below_its_feature_and_in_its_colour() -> None:
     (axes,) = captioner_step().axes
     boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
