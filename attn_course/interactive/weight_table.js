@@ -9,7 +9,10 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
   let left, top, wide, tall;
   picture.classList.add("attn-table");
 
-  const focus = ([i, j]) => picture.querySelector(`[data-cell="${i},${j}"]`)?.focus();
+  // a cell that a hand presses is in sight already; keys may lead to one that is not
+  let isPressed = false;
+  const focus = ([i, j]) =>
+    picture.querySelector(`[data-cell="${i},${j}"]`)?.focus({ preventScroll: isPressed });
 
   // A row that has a centre looks `window` columns to either side: a dot, and grey beyond.
   const windowOf = (centre, window, i, count) => {
@@ -120,6 +123,8 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
     event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
   // `look` is called for the cell that is pointed at, `act` for the one that is chosen
   const listen = ({ look, act }) => {
+    for (const kind of ["pointerdown", "keydown"])
+      picture.addEventListener(kind, () => (isPressed = kind === "pointerdown"));
     picture.addEventListener("click", (event) => {
       const cell = cellOf(event);
       if (cell) act(cell);

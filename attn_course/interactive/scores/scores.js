@@ -91,8 +91,7 @@ attnFigure("scores", (root, data, say, parts) => {
       keep({ row: Math.min(Math.max(i, 0), now.said[name].length - 1) });
       draw();
       const cells = pictures[name].querySelectorAll(`[data-line="${value("row")}"] [data-cell]`);
-      const cell = cells[Math.min(Math.max(j, 0), cells.length - 1)];
-      cell.focus();
+      grids[name].focus([value("row"), within(j, cells.length)]);
     };
   for (const name of all) grids[name].listen({ look: look(name), act: look(name) });
   form.addEventListener("input", ({ target }) => {
