@@ -1,4 +1,6 @@
 // Three matrices make the queries, keys and values of three words.
+const BARK = { words: ["he", "Bark", "dog"], axes: ["animal", "open"] };
+
 const drawProjected = (pen, id, box, title, role, made, shownAt, state, set) => {
   const name = `W_${id}`,
     plane = planeOf(pen, id, box, VIEW, title, role),
@@ -6,7 +8,7 @@ const drawProjected = (pen, id, box, title, role, made, shownAt, state, set) => 
   made.forEach((vector, i) => {
     const quiet = id === "Q" && i !== state.row[0];
     const opacity = pen.seen(shownAt) * (quiet ? 0.5 : 1);
-    plane.arrow(`a${i}`, vector, role, { line: quiet ? 1.3 : 2.4, name: WORDS[i], opacity });
+    plane.arrow(`a${i}`, vector, role, { line: quiet ? 1.3 : 2.4, name: BARK.words[i], opacity });
   });
   drawMatrix(plane, name, images, (to) => set({ [name]: to.flat() }));
   // no name lies on an arrow
@@ -20,30 +22,31 @@ attnMachine("machine-self-attention", {
     const made = [W_Q, W_K, W_V].map((matrix) =>
       pairsOf(x).map((token) => bend(pairsOf(matrix), token)),
     );
-    return lookAround(...made, Math.SQRT2, row);
+    return lookAround(BARK.words, made, Math.SQRT2, row);
   },
   draw(pen, state, model, set) {
     const { box, tall } = boxesOf(pen, 6),
       [row] = state.row;
-    drawWords(pen, box(0), state, set);
+    drawWords(pen, box(0), BARK, state, set);
     drawProjected(pen, "Q", box(1), "1 queries x W_Q", "query", model.query, 1, state, set);
     drawProjected(pen, "K", box(2), "2 keys x W_K", "key", model.key, 2, state, set);
     drawProjected(pen, "V", box(3), "3 values x W_V", "value", model.value, 3, state, set);
-    drawGrid(pen, box(4), model.all, row, 4, set);
+    drawGrid(pen, box(4), model, row, 4, set);
     drawOutput(pen, box(5), model, row, 5);
     return tall;
   },
-  say({ row: [row] }, { query, key, value, weights, output }, step) {
+  say({ row: [row] }, model, step) {
+    const { words, query, key, value, output } = model;
     if (step < 4) {
       const [name, made] = [
         ["queries", query],
         ["keys", key],
         ["values", value],
       ][step - 1];
-      const vectors = made.map((vector, i) => `${WORDS[i]} ${shownPair(vector)}`).join(", ");
+      const vectors = made.map((vector, i) => `${words[i]} ${shownPair(vector)}`).join(", ");
       return `The ${name} are ${vectors}.`;
     }
     const end = step === 5 ? `; its output is ${shownPair(output, 2)}` : "";
-    return `${WORDS[row]} gives ${sharesOf({ weights })}${end}.`;
+    return `${words[row]} gives ${sharesOf(model)}${end}.`;
   },
 });

@@ -1,9 +1,8 @@
 // Three words, each a vector of two numbers, that look at each other.
-const WORDS = ["river", "bank", "money"];
 const VIEW = [-2.6, 4.4, -1.5, 2.6];
 
 // Every word asks with its query; the row is the one that is followed.
-const lookAround = (query, key, value, scale, row) => {
+const lookAround = (words, [query, key, value], scale, row) => {
   const all = query.map((one) =>
     attend(
       key.map((other) => dot(one, other) / scale),
@@ -11,6 +10,7 @@ const lookAround = (query, key, value, scale, row) => {
     ),
   );
   return {
+    words,
     query,
     key,
     value,
@@ -20,36 +20,36 @@ const lookAround = (query, key, value, scale, row) => {
   };
 };
 
-const drawWords = (pen, box, { x, row }, set) => {
+const drawWords = (pen, box, { words, axes }, { x, row }, set) => {
   const plane = planeOf(pen, "x", box, VIEW, "words x");
   const [left, top, width, height] = box,
     look = { small: true, at: "end", opacity: 0.75 };
-  pen.text("across", left + width - 6, top + height - 10, "finance \u2192", "ink", look);
-  pen.text("up", plane.zero[0] - 5, top + 10, "water \u2191", "ink", look);
+  pen.text("across", left + width - 6, top + height - 10, `${axes[0]} \u2192`, "ink", look);
+  pen.text("up", plane.zero[0] - 5, top + 10, `${axes[1]} \u2191`, "ink", look);
   pairsOf(x).forEach((token, i) => {
-    plane.arrow(`a${i}`, token, "ink", { line: i === row[0] ? 2.6 : 1.6, name: WORDS[i] });
-    plane.grip(`a${i}`, token, WORDS[i], "ink", (to) => set({ x: pairsOf(x).with(i, to).flat() }), {
+    plane.arrow(`a${i}`, token, "ink", { line: i === row[0] ? 2.6 : 1.6, name: words[i] });
+    plane.grip(`a${i}`, token, words[i], "ink", (to) => set({ x: pairsOf(x).with(i, to).flat() }), {
       size: 6,
     });
   });
   plane.write();
 };
 
-const drawGrid = (pen, [x, y, width, height], weights, row, step, set) => {
+const drawGrid = (pen, [x, y, width, height], { words, all }, row, step, set) => {
   const left = pen.narrow ? 52 : 56,
     top = 18,
     wide = (width - left) / 3,
     tall = (height - top) / 3,
     seen = pen.seen(step);
   pen.text("weights", x + 2, y - 11, `${step} weights`, "weight", { bold: true });
-  weights.forEach((line, i) => {
+  all.forEach((line, i) => {
     const middle = y + top + tall * (i + 0.5);
-    pen.text(`column${i}`, x + left + wide * (i + 0.5), y + 8, WORDS[i], "key", {
+    pen.text(`column${i}`, x + left + wide * (i + 0.5), y + 8, words[i], "key", {
       at: "middle",
       bold: !pen.narrow,
       small: true,
     });
-    pen.text(`row${i}`, x + left - 6, middle, WORDS[i], "query", {
+    pen.text(`row${i}`, x + left - 6, middle, words[i], "query", {
       at: "end",
       bold: !pen.narrow,
       small: true,
@@ -65,7 +65,7 @@ const drawGrid = (pen, [x, y, width, height], weights, row, step, set) => {
       });
     });
     putGrip(pen, `row${i}`, [x, middle], {
-      label: `follow ${WORDS[i]}`,
+      label: `follow ${words[i]}`,
       pressed: i === row,
       box: [x, middle - tall / 2, width, tall],
       press: () => set({ row: [i] }),
@@ -78,8 +78,8 @@ const drawGrid = (pen, [x, y, width, height], weights, row, step, set) => {
 };
 
 // The output is walked to: each value, as long as its weight, from the tip of the one before.
-const drawOutput = (pen, box, { value, weights, output }, row, step) => {
-  const plane = planeOf(pen, "out", box, VIEW, `${step} output of ${WORDS[row]}`, "output"),
+const drawOutput = (pen, box, { words, value, weights, output }, row, step) => {
+  const plane = planeOf(pen, "out", box, VIEW, `${step} output of ${words[row]}`, "output"),
     opacity = pen.seen(step);
   let tip = [0, 0];
   value.forEach((vector, j) => {
@@ -109,5 +109,5 @@ const boxesOf = (pen, many) => {
   return { box, tall: Math.ceil(many / columns) * (height + 30) - 2 };
 };
 
-const sharesOf = ({ weights }) =>
-  weights.map((weight, j) => `${shown(weight)} to ${WORDS[j]}`).join(", ");
+const sharesOf = ({ words, weights }) =>
+  weights.map((weight, j) => `${shown(weight)} to ${words[j]}`).join(", ");
