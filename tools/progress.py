@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "engine"))  # it runs without an environment, too
 
-from hintgrader.progress.sets import read_set, sets_in  # noqa: E402
+from hintgrader.progress.sets import EDITED, read_set, sets_in  # noqa: E402
 from hintgrader.progress.told import Progress, write_page  # noqa: E402
 
 
@@ -54,11 +54,15 @@ def beside(exercise: str, root: Path) -> Iterator[str]:
     if (own := steps.get(exercise)) is None:
         choice = ", ".join(map(str, steps))
         raise ValueError(f"There is no part {exercise}. Choose one of: {choice}.")
-    if own.edited:
-        raise ValueError(f"{exercise} was edited since its check. Run that again, and save.")
+    if own.differs == EDITED:
+        again = "Run the answer, then its check, and save."
+        raise ValueError(f"{exercise} was edited since its check. {again}")
+    if own.differs:
+        raise ValueError(f"The answer to {exercise} that was checked is not saved. Save it first.")
+    if own.shown is None:
+        raise ValueError(f"{exercise} has not been checked. Get its points first, and save.")
     if not own.is_full:
-        shown = "-" if own.shown is None else f"{own.shown:g}"
-        points = f"{shown}/{own.points:g}"
+        points = f"{own.shown:g}/{own.points:g}"
         raise ValueError(f"{exercise} shows {points} points. Get all of them first, and save.")
     if not theirs.is_file():
         raise ValueError("The solutions are not in this copy of the course.")

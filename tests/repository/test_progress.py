@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from hintgrader.progress import remembered
 from hintgrader.progress.remembered import FILE
-from hintgrader.progress.sets import CHECKED, sets_beside, sets_in
+from hintgrader.progress.sets import CHECKED, UNANSWERED, sets_beside, sets_in
 from hintgrader.progress.told import PAGE, Progress, write_page
 from jupyter_client.manager import KernelManager
 from traitlets.config import PyFileConfigLoader
@@ -85,6 +86,78 @@ def test_next_is_a_part_of_the_set_that_was_saved_last(root: Path) -> None:
     assert following(root) == "Next: 03_begun, part B. The soft lookup"
 
 
+def show_all(root: Path, name: str = SET) -> None:
+    """Let all checks of a set have shown all points."""
+    path = root / "exercises" / name / f"{name}.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        about = cell["metadata"].get("nbgrader") or {}
+        if about.get("grade") and cell["cell_type"] == "code":
+            data = {"text/plain": f"{float(about['points'])}"}
+            cell["outputs"] = [{"output_type": "execute_result", "metadata": {}, "data": data}]
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def write_words(root: Path, name: str = SET) -> None:
+    path = root / "exercises" / name / f"{name}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    assert text.count(UNANSWERED) == 1
+    path.write_text(text.replace(UNANSWERED, "Because."), encoding="utf-8")
+
+
+def test_after_a_full_set_come_its_words_then_the_next_set_then_the_first(root: Path) -> None:
+    for name in ("00_before", "02_after"):
+        shutil.copytree(root / "exercises" / SET, root / "exercises" / name)
+        path = root / "exercises" / name / f"{SET}.ipynb"
+        path.rename(path.with_name(f"{name}.ipynb"))
+    show_all(root)
+    assert following(root) == f"Next: {SET}, part F. In words"
+    write_words(root)
+    assert following(root) == "Next: 02_after, part A. Softmax by hand"
+    show_all(root, "02_after")
+    write_words(root, "02_after")
+    assert following(root) == "Next: 00_before, part A. Softmax by hand"
+    show_all(root, "00_before")
+    write_words(root, "00_before")
+    assert following(root).startswith("Nothing is left but the parts in words")
+
+
+def test_next_in_a_notebook_that_is_not_begun_is_in_that_notebook(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = root / "exercises" / "02_new"
+    shutil.copytree(root / "exercises" / SET, there)
+    (there / f"{SET}.ipynb").rename(there / "02_new.ipynb")
+    show(root, "4.0")
+    monkeypatch.chdir(there)
+    assert attn_bank.progress().following() == "Next: 02_new, part A. Softmax by hand"
+    shutil.copy(there / "02_new.ipynb", there / "02_new-Copy1.ipynb")
+    assert attn_bank.progress().following() == f"Next: {SET}, part B. The soft lookup"
+    monkeypatch.setenv(remembered.SESSION, str(there / "02_new-Copy1.ipynb"))
+    assert attn_bank.progress().following() == "Next: 02_new-Copy1, part A. Softmax by hand"
+
+
+def test_where_a_part_has_several_functions_they_are_named(root: Path) -> None:
+    name = "11_transformer"
+    shutil.rmtree(root / "exercises" / SET)
+    shutil.copytree(ROOT / "exercises" / name, root / "exercises" / name)
+    line, _, *_ = progress.summary(root)
+    assert "B -/4, C next_token_loss -/3, C leaks -/5, D " in line
+    page = write_page(root / "exercises").read_text(encoding="utf-8")
+    assert "C. One shift, and a test that finds a leak: leaks<" in page
+    assert "E. Train your own<" in page
+
+
+def test_make_calls_a_friendly_refusal_no_error(root: Path) -> None:
+    command = ["make", "-s", "progress", f"PYTHON={sys.executable}", f"PART={SET}/nothing"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0
+    assert run.stderr.startswith(f"There is no part {SET}/nothing. Choose one of: {PART}, ")
+    assert "make" not in run.stderr
+    command[-2] = "PYTHON=no-such-program"
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode != 0
+
+
 def test_of_all_sets_every_part_with_a_check_is_found() -> None:
     found = sets_in(ROOT / "exercises")
     assert [one.path for one in found] == sorted((ROOT / "exercises").glob("*/*.ipynb"))
@@ -93,15 +166,23 @@ def test_of_all_sets_every_part_with_a_check_is_found() -> None:
         assert {step.exercise for step in one.checked} == checks, one.path.name
 
 
-@pytest.mark.parametrize("shown", ["", "3.0", "3.75", "NameError"])
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        ("", "has not been checked. Get its points first"),
+        ("3.0", "shows 3/4 points. Get all of them first"),
+        ("3.75", "shows 3.75/4 points. Get all of them first"),
+        ("NameError", "has not been checked. Get its points first"),
+    ],
+)
 def test_solution_is_shown_to_nobody_who_lacks_points(
-    root: Path, shown: str, capsys: pytest.CaptureFixture[str]
+    root: Path, shown: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(root, shown)
     assert progress.main([PART, "--root", str(root)]) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert "Get all of them first" in said.err
+    assert told in said.err
 
 
 def test_solution_stands_beside_ones_own_once_all_points_are_there(
@@ -150,11 +231,17 @@ def test_a_notebook_that_cannot_be_read_hides_no_other(root: Path, text: str) ->
 
 
 class Kernel:
-    """A student's kernel in a folder; it is started anew by `restart`."""
+    """A student's kernel in a folder; it is started anew by `restart`.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Where it runs.
+        notebook: For which notebook, as a Jupyter server tells it; not told if empty.
+    """
+
+    def __init__(self, folder: Path, notebook: str = "") -> None:
         self._manager = KernelManager(kernel_name=kernel_name())
-        self._manager.start_kernel(cwd=str(folder))
+        told = {remembered.SESSION: str(folder / notebook)} if notebook else {}
+        self._manager.start_kernel(cwd=str(folder), env={**os.environ, **told})
         self._client = self._manager.blocking_client()
         self._client.start_channels()
         self._begin()
@@ -191,15 +278,15 @@ def kernel(root: Path) -> Iterator[Kernel]:
     kernel.stop()
 
 
-def save(root: Path, answer: str, check_shows: str) -> None:
-    """Save the notebook with an answer to part A, and what its check shows, after that check."""
-    path = root / "exercises" / SET / f"{SET}.ipynb"
+def save(root: Path, answer: str, check_shows: str, name: str = f"{SET}.ipynb") -> None:
+    """Save a notebook with an answer to part A, and what its check shows, after that check."""
+    path = root / "exercises" / SET / name
     notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
-        if cell["id"] == "softmax":
+        if cell.get("id") == "softmax":
             cell["source"] = answer.splitlines(keepends=True)
     path.write_text(json.dumps(notebook), encoding="utf-8")
-    show(root, check_shows)
+    show(root, check_shows, path)
     later = time.time() + 5
     os.utime(path, (later, later))
 
@@ -229,7 +316,7 @@ def test_what_counts_is_the_answer_that_was_checked(root: Path, kernel: Kernel) 
     said = kernel.run("progress()")
     assert "A 4/4 edited since, B" in said
     assert ": 0 of 21" in said
-    assert "Softmax by hand (edited since its check: run that again)" in said
+    assert "Softmax by hand (edited since its check: run the answer, then its check)" in said
     assert progress.main([PART, "--root", str(root)]) == 1
     kernel.run(f"check('{PART}', lambda scores: scores)\ncheck('{PART}', hidden=True)")
     save(root, f"{RIGHT}  ", "4.0")  # space at the end of a line is no edit
@@ -240,14 +327,151 @@ def test_what_counts_is_the_answer_that_was_checked(root: Path, kernel: Kernel) 
     assert kernel.run("progress()") == "The folder of this notebook is no longer there."
 
 
+COPY = f"{SET}-Copy1.ipynb"
+
+
+@pytest.fixture
+def copied(root: Path) -> Iterator[Kernel]:
+    """A kernel of a second copy, which lies beside the notebook."""
+    folder = root / "exercises" / SET
+    shutil.copy(folder / f"{SET}.ipynb", folder / COPY)
+    kernel = Kernel(folder, COPY)
+    yield kernel
+    kernel.stop()
+
+
+def steps(root: Path) -> dict[str, str]:
+    """What is told of part A of each notebook beside the other."""
+    beside = sets_beside(root / "exercises" / SET)
+    return {one.path.name: str(one.checked[0]) for one in beside}
+
+
+def test_points_of_a_copy_are_not_those_of_the_notebook_beside_it(
+    root: Path, copied: Kernel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copied.run(RIGHT)
+    assert copied.run(f"check('{PART}')") == "4.0"
+    told = copied.run("progress()").splitlines()
+    assert told[1].startswith(f"{SET}-Copy1     A 4/4, ")  # not saved yet
+    assert told[0].startswith(f"{SET}           A -/4, ")
+    assert told[-1] == f"Next: {SET}-Copy1, part B. The soft lookup"
+    save(root, RIGHT, "4.0", COPY)
+    assert steps(root) == {COPY: "A 4/4", f"{SET}.ipynb": "A -/4"}
+    assert progress.main([PART, "--root", str(root)]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "has not been checked" in said.err
+    save(root, RIGHT, "4.0")  # the same answer, in the other one
+    assert steps(root) == {COPY: "A 4/4", f"{SET}.ipynb": "A 4/4"}
+    copied.run(WRONG)
+    shown = copied.run(f"check('{PART}')")
+    save(root, WRONG, shown, COPY)
+    assert steps(root) == {COPY: f"A {float(shown):g}/4", f"{SET}.ipynb": "A 4/4"}
+    assert progress.main([PART, "--root", str(root)]) == 0
+
+
+def test_nobody_knows_whose_the_points_are_where_no_server_says_it(
+    root: Path, kernel: Kernel
+) -> None:
+    folder = root / "exercises" / SET
+    shutil.copy(folder / f"{SET}.ipynb", folder / COPY)
+    kernel.run(RIGHT)
+    assert kernel.run(f"check('{PART}')") == "4.0"
+    assert steps(root) == {COPY: "A -/4", f"{SET}.ipynb": "A -/4"}
+    save(root, RIGHT, "4.0", COPY)
+    assert steps(root) == {COPY: "A 4/4", f"{SET}.ipynb": "A -/4"}
+    assert progress.main([PART, "--root", str(root)]) == 1
+    save(root, f"{RIGHT}  # better?", "4.0", COPY)
+    assert steps(root) == {COPY: "A -/4", f"{SET}.ipynb": "A -/4"}
+    (folder / COPY).rename(folder / f"{SET}-mine.ipynb")
+    save(root, RIGHT, "4.0", f"{SET}-mine.ipynb")
+    assert steps(root) == {f"{SET}-mine.ipynb": "A 4/4", f"{SET}.ipynb": "A -/4"}
+
+
+def test_what_was_checked_and_not_saved_takes_nothing_from_what_was_saved(
+    root: Path, kernel: Kernel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel.run(RIGHT)
+    kernel.run(f"check('{PART}')")
+    assert steps(root) == {f"{SET}.ipynb": "A 4/4 not saved"}
+    assert following(root).endswith("by hand (the answer that was checked is not saved)")
+    assert progress.main([PART, "--root", str(root)]) == 1
+    assert "is not saved. Save it first" in capsys.readouterr().err
+    assert "that showed 4 of 4 is not saved" in write_page(root / "exercises").read_text()
+    save(root, RIGHT, "4.0")
+    path = root / "exercises" / SET / f"{SET}.ipynb"
+    os.utime(path, (0, time.time() - 1))
+    kernel.run(WRONG)
+    assert float(kernel.run(f"check('{PART}')")) < 4
+    assert "A 4/4" not in kernel.run("progress()")  # it knows what it has run
+    assert steps(root) == {f"{SET}.ipynb": "A 4/4"}  # as after it was closed without saving
+    assert progress.main([PART, "--root", str(root)]) == 0
+
+
+def test_a_check_of_what_was_run_before_an_edit_is_no_check_of_the_edit(
+    root: Path, kernel: Kernel
+) -> None:
+    kernel.run(RIGHT)
+    kernel.run(f"check('{PART}')")
+    time.sleep(0.1)
+    save(root, f"{RIGHT}  # better?", "4.0")
+    path = root / "exercises" / SET / f"{SET}.ipynb"
+    os.utime(path, (0, time.time()))
+    time.sleep(0.1)
+    kernel.run(f"check('{PART}')")  # and not the answer
+    said = kernel.run("progress()")
+    assert "A 4/4 edited since" in said
+    assert "(edited since its check: run the answer, then its check)" in said
+    kernel.run(f"{RIGHT}  # better?")
+    kernel.run(f"check('{PART}')")
+    assert "A 4/4, B" in kernel.run("progress()")
+
+
+@pytest.mark.parametrize(
+    "settings", ["largest = -1", "from torch import (\n    amax as largest,\n)"]
+)
+def test_an_answer_without_the_cells_above_it_loses_no_points(
+    root: Path, kernel: Kernel, settings: str
+) -> None:
+    path = root / "exercises" / SET / f"{SET}.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["cells"].insert(1, {"cell_type": "code", "metadata": {}, "source": settings})
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    answer = RIGHT.replace("\n", "\n    largest\n", 1)
+    kernel.run(settings)
+    kernel.run(answer)
+    assert kernel.run(f"check('{PART}')") == "4.0"
+    save(root, answer, "4.0")
+    kernel.restart()
+    kernel.run(answer)
+    table = kernel.run(f"check('{PART}')", "text/html")
+    assert "0 of 4 points" in table
+    assert "The 4 points of your last check are kept" in table
+    assert "the cell that defines <code>largest</code> stands in this notebook" in table
+    assert "A 4/4" in kernel.run("progress()")
+    kernel.run(answer.replace("largest", "nowhere"))
+    table = kernel.run(f"check('{PART}')", "text/html")
+    assert "has not been run" not in table
+    assert "A 0/4" in kernel.run("progress()")
+
+
 def keep(root: Path, text: str) -> None:
     (root / "exercises" / SET / FILE).write_text(text, encoding="latin-1")
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "\xff", "[" * 100_000, f'{{"{PART}": 4}}', f'{{"{PART}": {{"points": "4"}}}}'],
-    ids=range(7),
+    [
+        "",
+        "{",
+        "[]",
+        "\xff",
+        "[" * 100_000,
+        f'{{"{PART}": 4}}',
+        f'{{"{PART}": {{"points": "4"}}}}',
+        f'{{"{PART}": [[]]}}',
+    ],
+    ids=range(8),
 )
 def test_damaged_memory_is_told_and_tables_in_the_notebook_count(root: Path, text: str) -> None:
     show(root, "4.0")
@@ -289,7 +513,7 @@ def test_a_folder_that_cannot_be_written_to_stops_no_check(
 ) -> None:
     (root / "exercises" / SET / f"{FILE}.draft").mkdir()
     monkeypatch.chdir(root / "exercises" / SET)
-    monkeypatch.setattr(remembered, "_run_so_far", lambda: [RIGHT])
+    monkeypatch.setattr(remembered, "run_so_far", lambda: [RIGHT])
     remembered.remember(PART, "softmax", 4.0)
     assert not (root / "exercises" / SET / FILE).exists()
 

@@ -1,5 +1,6 @@
 """A bank of exercises: a package with a folder for each problem set, a module for each part."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,10 +13,12 @@ from hintgrader.bank.secret import hidden_secret
 from hintgrader.bank.version import version_of
 from hintgrader.exercise.contract import keep_contract
 from hintgrader.exercise.definition import Exercise
-from hintgrader.progress.remembered import last_points, remember
+from hintgrader.progress.remembered import last_points, not_run, remember
 from hintgrader.worker.plain import Plain
 from hintgrader.worker.points import Points, Row
 from hintgrader.worker.student_packages import StudentPackages
+
+UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 
 
 class Bank:
@@ -74,6 +77,8 @@ class Bank:
         exercise = self.find(name)
         points = check_answer(exercise, answer, hidden_secret() if hidden else None)
         if answer is None and not hidden:
+            if missing := _names_not_run(name, points):
+                return _told_to_run(points, missing, last_points(name))
             if not points.unwritten:
                 remember(name, exercise.function, points)
             elif not hasattr(sys.modules["__main__"], exercise.function):  # as after a restart
@@ -125,6 +130,26 @@ def _with_kept(points: Points, kept: float | None) -> Points:
         return points
     hint = f"run the cell above, then this one. The {kept:g} points of your last check are kept"
     return Points(points.rows, hint, unwritten=True)
+
+
+def _names_not_run(exercise: str, points: Points) -> list[str]:
+    """Names that an answer lacked, and that cells define which have not been run.
+
+    Such a check says nothing about the answer, so it is not kept.
+    """
+    found = (UNDEFINED.search(row.problem or "") for row in points.rows)
+    names = dict.fromkeys(name[1] for name in found if name)
+    return [name for name in names if not_run(exercise, name)]
+
+
+def _told_to_run(points: Points, names: list[str], kept: float | None) -> Points:
+    """The table of a check that lacks what other cells define, and says to run these."""
+    listed = " and ".join(f"`{name}`" for name in names)
+    hint = f"the cell that defines {listed} stands in this notebook and has not been run. Run it,"
+    hint += " or *Run All Above Selected Cell* in the menu *Run*, then this one again"
+    if kept:
+        hint += f". The {kept:g} points of your last check are kept"
+    return Points(points.rows, hint, points.inputs)
 
 
 @cache  # what is drawn for an exercise is remembered by identity

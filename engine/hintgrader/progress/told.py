@@ -8,7 +8,8 @@ from pathlib import Path
 from string import Template
 from typing import Protocol
 
-from hintgrader.progress.sets import ProblemSet, Step, sets_beside, sets_in
+from hintgrader.progress.remembered import notebook_of_session
+from hintgrader.progress.sets import EDITED, NOT_SAVED, ProblemSet, Step, sets_beside, sets_in
 
 PAGE = "progress.html"
 MADE_BY = '<meta name="generator" content="hintgrader">'
@@ -16,6 +17,10 @@ TEMPLATE = Path(__file__).with_name("page.html")
 NONE_HERE = "There is no problem set in {folder}. Save the notebook, and open it from its folder."
 GONE = "The folder of this notebook is no longer there."
 ALL_DONE = "Nothing is left but the parts in words, which a person reads."
+AGAIN = {
+    EDITED: "edited since its check: run the answer, then its check",
+    NOT_SAVED: "the answer that was checked is not saved",
+}
 
 
 class Printer(Protocol):
@@ -30,10 +35,13 @@ class Progress:
     Args:
         folder: Where the sets were looked for; None if it is gone.
         sets: The problem sets, in their order.
+        here: The notebook that asks; None if none does.
     """
 
-    def __init__(self, folder: Path | None, sets: Sequence[ProblemSet]) -> None:
-        self.folder, self.sets = folder, sets
+    def __init__(
+        self, folder: Path | None, sets: Sequence[ProblemSet], here: Path | None = None
+    ) -> None:
+        self.folder, self.sets, self.here = folder, sets, here
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -57,13 +65,26 @@ class Progress:
             return GONE
         if not any(one.steps for one in self.sets):
             return NONE_HERE.format(folder=self.folder)
-        behind = [one for one in self.sets if not all(step.is_full for step in one.checked)]
-        if not behind:
-            return ALL_DONE
-        name = max(behind, key=lambda each: each.is_begun * each.saved)
-        step = next(step for step in name.checked if not step.is_full)
-        again = " (edited since its check: run that again)" if step.edited else ""
-        return f"Next: {name.path.stem}, part {step.part}. {step.title}{again}"
+        current = self._current()
+        if all(step.is_full for step in current.checked):
+            words = [step for step in current.steps if step.is_unwritten]
+            if words:
+                return f"Next: {current.path.stem}, part {words[0].name}"
+            place = self.sets.index(current)
+            ahead = [*self.sets[place + 1 :], *self.sets[:place]]
+            behind = [one for one in ahead if not all(step.is_full for step in one.checked)]
+            if not behind:
+                return ALL_DONE
+            current = behind[0]
+        step = next(step for step in current.checked if not step.is_full)
+        again = f" ({AGAIN[step.differs]})" if step.differs else ""
+        return f"Next: {current.path.stem}, part {step.name}{again}"
+
+    def _current(self) -> ProblemSet:
+        """The set of this notebook; elsewhere the one saved last of those begun, or the first."""
+        readable = [one for one in self.sets if one.steps]
+        here = [one for one in readable if one.path == self.here]
+        return max(here or readable, key=lambda each: each.is_begun * each.saved)
 
     def _repr_html_(self) -> str:
         rows = "".join(_row(one) for one in self.sets)
@@ -96,7 +117,11 @@ def progress() -> Progress:
     if _is_ours(page):
         with suppress(OSError, ValueError):  # a page that is out of date says when it was made
             write_page(folder.parent)
-    return Progress(folder, sets_beside(folder))
+    sets = sets_beside(folder)
+    here = {one.path for one in sets if one.path.parent == folder}
+    if name := notebook_of_session(folder):
+        here = {folder / name}
+    return Progress(folder, sets, here.pop() if len(here) == 1 else None)
 
 
 def write_page(exercises: Path) -> Path:
@@ -148,13 +173,14 @@ def _item(step: Step) -> str:
     shown = "-" if step.shown is None else f"{step.shown:g}"
     if not step.exercise:
         kind, said = "words", f"{step.points:g} points, which a person gives"
-    elif step.edited:
+    elif step.differs == EDITED:
         kind, said = "edited", f"edited since its check, which showed {shown} of {step.points:g}"
+    elif step.differs:
+        kind, said = "edited", f"the answer that showed {shown} of {step.points:g} is not saved"
     elif step.is_full:
         kind, said = "full", f"done, {shown} of {step.points:g}"
     elif step.shown is None:
         kind, said = "open", f"not checked yet, {step.points:g} points"
     else:
         kind, said = "begun", f"{shown} of {step.points:g}"
-    title = f"{step.part}. {step.title}"
-    return f'<li class="{kind}"><span>{escape(title)}</span><span>{escape(said)}</span></li>'
+    return f'<li class="{kind}"><span>{escape(step.name)}</span><span>{escape(said)}</span></li>'
