@@ -8,8 +8,9 @@ import sys
 
 import pytest
 import torch
-from hintgrader.bank.grade import grade
+from hintgrader.bank.grade import check_answer, grade
 from hintgrader.bank.secret import DEFAULT_SECRET, hidden_secret
+from hintgrader.hints import progress
 from hintgrader.worker.points import Points, Row
 from hintgrader.worker.submission import LocalSubmission
 
@@ -52,13 +53,41 @@ def test_line_by_which_a_wrong_hint_is_reported_holds_what_it_takes_and_no_answe
     score = grade(exercise, LocalSubmission(exercise.mistakes[0].answer), None)
     (line,) = (line for line in str(score).splitlines() if "Does this hint not fit" in line)
     assert line.endswith(f": `{SOFTMAX}`, `{score.mistake}`, version `{exercise.version}`")
-    assert f"send this line to {reports or 'your instructor'}: " in line
+    assert f"send this line to {reports or 'your instructor, if you have one'}: " in line
     assert len(exercise.version) == 8
     page = score._repr_html_()
     assert f"<code>{SOFTMAX}</code>, <code>{score.mistake}</code>" in page
     assert "overflow-wrap:anywhere" in page  # a phone is narrow
     assert pickle.loads(pickle.dumps(score)).report_to == score.report_to == line
     assert "not true" not in str(grade(exercise, LocalSubmission(by_hand), None))
+
+
+@pytest.mark.parametrize("seconds", [None, 120])
+def test_a_check_that_may_take_minutes_says_so_before_it_begins(seconds, monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append(data["text/plain"])
+
+    def display(data, **_):
+        shown.append(data["text/plain"])
+        return Handle()
+
+    def answer(scores):
+        shown.append("called")
+        return by_hand(scores)
+
+    monkeypatch.setattr(progress, "_display_of_kernel", lambda: display)
+    exercise = find_exercise(SOFTMAX)
+    *others, last = exercise.checks
+    last = dataclasses.replace(last, seconds=seconds)
+    exercise = dataclasses.replace(exercise, checks=(*others, last))
+    assert float(check_answer(exercise, answer, None)) == 4
+    said = [text for text in shown if text != "called"]
+    line = "trying your function: each call may take up to 120 seconds ..."
+    assert said == ([line, ""] if seconds else [])
+    assert (shown[0], shown[-1]) == (said[0], "") if seconds else True
 
 
 def test_score_is_displayed_by_ipython_as_number_and_table():

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from hintgrader.checking.case import Submission
 from hintgrader.checking.findings import Finding, Findings
@@ -10,12 +11,15 @@ from hintgrader.exercise.definition import Exercise
 from hintgrader.hints.cost_of_a_slip import kept
 from hintgrader.hints.diagnosis import recognise
 from hintgrader.hints.problems import UNTRIED, explained, problems_of
+from hintgrader.hints.progress import shown_at_work
 from hintgrader.hints.recognised import Recognised
 from hintgrader.hints.sentence import say
 from hintgrader.worker.plain import Plain
 from hintgrader.worker.points import Points, Row
 from hintgrader.worker.submission import LocalSubmission
 from hintgrader.worker.switches import course_values
+
+TRAINS = "trying your function: each call may take up to {:g} seconds ..."
 
 
 def check_answer(
@@ -27,8 +31,15 @@ def check_answer(
     if not callable(answer):
         return no_points(exercise, missing_message(exercise, answer), unwritten=answer is None)
     how = exercise.avoid, exercise.may_use, exercise.packages
-    with course_values():  # the reference is computed with them, too, and what is drawn is kept
+    # the reference is computed with the course's values, too, and what is drawn is kept
+    with course_values(), nullcontext() if secret else _said_to_be_slow(exercise):
         return grade(exercise, LocalSubmission(answer, *how), secret)
+
+
+def _said_to_be_slow(exercise: Exercise) -> AbstractContextManager[None]:
+    """Show a line while an answer that trains is tried, and nothing for any other."""
+    seconds = [check.seconds for check in exercise.checks if check.seconds is not None]
+    return shown_at_work(TRAINS.format(max(seconds))) if seconds else nullcontext()
 
 
 def grade(exercise: Exercise, submission: Submission, secret: str | None) -> Points:
@@ -70,7 +81,7 @@ def _say_whom_to_tell(exercise: Exercise, known: Recognised) -> str:
     named = known.mistake.name if known.mistake else "form" if known.axes is None else "axes"
     return (
         "Does this hint not fit your answer? Then send this line to"
-        f" {exercise.reports or 'your instructor'}: `{exercise.name}`, `{named}`,"
+        f" {exercise.reports or 'your instructor, if you have one'}: `{exercise.name}`, `{named}`,"
         f" version `{exercise.version}`"
     )
 
