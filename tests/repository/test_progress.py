@@ -341,7 +341,7 @@ def copied(root: Path) -> Iterator[Kernel]:
 
 
 def steps(root: Path) -> dict[str, str]:
-    """What is told of part A of each notebook beside the other."""
+    """Return the line on part A of each notebook, by its name."""
     beside = sets_beside(root / "exercises" / SET)
     return {one.path.name: str(one.checked[0]) for one in beside}
 

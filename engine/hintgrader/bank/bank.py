@@ -146,7 +146,7 @@ def _told_to_run(points: Points, names: list[str], kept: float | None) -> Points
     """The table of a check that lacks what other cells define, and says to run these."""
     listed = " and ".join(f"`{name}`" for name in names)
     hint = f"the cell that defines {listed} stands in this notebook and has not been run. Run it,"
-    hint += " or *Run All Above Selected Cell* in the menu *Run*, then this one again"
+    hint += " or `Run All Above Selected Cell` in the menu `Run`, then this one again"
     if kept:
         hint += f". The {kept:g} points of your last check are kept"
     return Points(points.rows, hint, points.inputs)
