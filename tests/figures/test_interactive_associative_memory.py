@@ -246,7 +246,7 @@ def test_what_it_says_is_read_aloud_after_a_pause(page: Page, figure: Locator) -
     assert status.inner_text() == "", "it spoke before it was asked"
     read_all(figure, [form_of(ALL, 8)])
     state = Memory(ALL, 8, "add").recalled()[0]
-    said = f"20 names in 64 numbers: the state recalls {state}, softmax 20. Asked for Ada, written "
+    said = f"The state recalls {state} of 20 names, softmax 20. For Ada ("
     assert sentence.inner_text().startswith(said)
     page.wait_for_function("one => one.textContent", arg=status.element_handle())
     assert status.inner_text() == sentence.inner_text()

@@ -39,13 +39,12 @@ attnMachine("associative-memory", {
     drawRecall(pen, [290, below + 10, pen.width - 290, 160], model, data);
     return Math.max(below + 188, end + 34);
   },
-  say(_, { d, answer, history }, __, data) {
+  say(_, { answer, history }, __, data) {
     const { names, state, softmax } = history.at(-1),
-      { name, colour, shares } = answer,
-      told = `${data.names[name]}, written ${data.colours[colour][0]}`;
+      told = `${data.names[answer.name]} (${data.colours[answer.colour][0]})`;
     return (
-      `${names} names in ${d * d} numbers: the state recalls ${state}, softmax ${softmax}. ` +
-      `Asked for ${told}, the state says ${likeliest(shares[0], data)}.`
+      `The state recalls ${state} of ${names} names, softmax ${softmax}. ` +
+      `For ${told} it says ${likeliest(answer.shares[0], data)}.`
     );
   },
 });
