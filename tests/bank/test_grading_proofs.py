@@ -46,8 +46,8 @@ SECRET = "the proofs"
 DRAWS, DRAWN_FOR, RIGHT_ANSWERS, MISTAKES, MUTANTS = 1, 1, 1, 1, 2
 # Those of whose solution the mutants are tried that change nothing; of all, that there are such.
 EQUIVALENTS = sample(EXERCISES, 14)
-# The one whose solution trains for a quarter of a minute: its first row is for `make test`.
-TRAINS_LONG = "11_transformer/train_writer"
+# Those whose solutions train for long: their first rows are for `make test`.
+TRAIN_LONG = ("04_bahdanau/train_and_translate", "11_transformer/train_writer")
 # Right answers that take seconds.
 TAKE_SECONDS = {"by_deleting_each_in_turn"}
 
@@ -130,16 +130,17 @@ def faults_of_solution(spec: Exercise) -> list[str]:
 @pytest.mark.parametrize(
     "exercise",
     [
-        *(name for name in EXERCISES if name != TRAINS_LONG),
-        pytest.param(TRAINS_LONG, marks=left_to_proofs),
+        *(name for name in EXERCISES if name not in TRAIN_LONG),
+        *(pytest.param(name, marks=left_to_proofs) for name in TRAIN_LONG),
     ],
 )
 def test_solution_earns_every_point(exercise):
     assert faults_of_solution(find_exercise(exercise)) == []
 
 
-def test_solution_that_trains_long_earns_its_first_row():
-    spec = find_exercise(TRAINS_LONG)
+@pytest.mark.parametrize("exercise", TRAIN_LONG)
+def test_solution_that_trains_long_earns_its_first_row(exercise):
+    spec = find_exercise(exercise)
     assert faults_of_solution(replace(spec, checks=spec.checks[:1])) == []
 
 

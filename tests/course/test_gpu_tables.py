@@ -16,6 +16,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT
+from tests.sampling import left_to_proofs
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:flex_attention called without:UserWarning"),
@@ -40,6 +41,7 @@ def read(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@left_to_proofs
 def test_every_table_is_filled_or_says_that_it_needs_a_gpu(gpu: ModuleType, tmp_path: Path) -> None:
     assert gpu.fill(list(gpu.TABLES), tmp_path, "cpu", 400) == []
     for name, table in gpu.TABLES.items():

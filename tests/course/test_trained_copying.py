@@ -23,6 +23,7 @@ from attn_course.trained.copying import (
     train_copier,
     unseen_pairs,
 )
+from tests.sampling import left_to_proofs
 
 NUM_WORDS = FIRST_SYMBOL + NUM_SYMBOLS
 
@@ -140,6 +141,7 @@ def test_record_holds_every_trial_of_every_seed() -> None:
         assert len(run["exact"]) == len(TEST_LENGTHS)
 
 
+@left_to_proofs
 def test_record_begins_as_a_run_does_today() -> None:
     # the learning rate is the same in both until half of the shorter run
     _, losses = train_copier(Recipe("reversal", 32, 200), seed=1)

@@ -16,7 +16,7 @@ from attn_course.trained import linear_recall, mixed_layers, record
 from attn_course.trained.recall import unseen
 from attn_course.trained.tuning import chosen_runs
 from tests.course.first_steps import first_steps
-from tests.sampling import parameters
+from tests.sampling import left_to_proofs, parameters
 from tests.tensors import CLOSELY, draw
 
 LOOKUPS, MIXED = record("linear_recall"), record("mixed_layers")
@@ -47,7 +47,8 @@ def test_all_recipes_are_recorded_at_all_rates_and_with_all_seeds(
     assert len(stored["runs"]) == len(module.RECIPES) * (len(module.RATES) + 2)
 
 
-@pytest.mark.parametrize("name", parameters(LAYERS, 1))
+@left_to_proofs  # each is trained whole
+@pytest.mark.parametrize("name", LAYERS)
 def test_lookups_are_as_right_as_recorded(name: str) -> None:
     recipe = LAYERS[name]
     stored = [run for run in LOOKUPS["runs"]

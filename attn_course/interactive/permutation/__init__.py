@@ -16,7 +16,7 @@ from attn_course.interactive.sentences import require_known, rounded
 from attn_course.trained.heaps import NAMES, VOCABULARY, load_heap_reader
 
 FIRST = "heaps_projections"
-MODELS = dict(zip(NAMES, ("basic", "projections"), strict=True))
+MODELS = dict(zip(NAMES, ("basic, not divided", "projections"), strict=True))
 HEAP_SIZE = 9
 
 
