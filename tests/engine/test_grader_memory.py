@@ -110,7 +110,8 @@ def test_tensor_in_the_place_of_a_word_is_wrong_and_no_error(exact: object) -> N
 def takes_too_much(task: Task) -> SubmissionRecord:
     """Grade, for one of the class, with more memory than the process may have."""
     if task.student == "eve":
-        torch.empty(GRADER_MEMORY + 2**29, dtype=torch.uint8)
+        # Far above, since a process that has run for long can give back much of what it had.
+        torch.empty(2 * GRADER_MEMORY, dtype=torch.uint8)
     return SubmissionRecord(task.assignment, task.student, "graded")
 
 
