@@ -86,6 +86,16 @@ def reading(figure: Locator) -> dict[str, Any]:
     return figure.evaluate("root => root.reading")
 
 
+@contextmanager
+def read_aloud_after_a_pause(page: Page, figure: Locator) -> Iterator[Locator]:
+    """Yield the sentence of a figure, which says nothing aloud before the block, and all after."""
+    status, sentence = figure.locator("[role=status]"), figure.locator(".attn-sentence")
+    assert status.inner_text() == "", "it spoke before it was asked"
+    yield sentence
+    page.wait_for_function("one => one.textContent", arg=status.element_handle())
+    assert status.inner_text() == sentence.inner_text()
+
+
 def without_numbers(text: str) -> str:
     return re.sub(r"-?\d+(\.\d+)?", "#", text)
 

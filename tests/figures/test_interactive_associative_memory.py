@@ -32,7 +32,13 @@ from attn_course.interactive.associative_memory.pairs import (
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.linear_attention import read
 from tests.book.test_pages import DESKTOP
-from tests.figures.interactive_laws import AT_WIDTHS, IN_LOOKS, opened, reading
+from tests.figures.interactive_laws import (
+    AT_WIDTHS,
+    IN_LOOKS,
+    opened,
+    read_aloud_after_a_pause,
+    reading,
+)
 from tests.figures.interactive_pages import assert_a_finger_hits, look, page_of, read_all
 from tests.figures.machine_numbers import wide
 from tests.figures.test_machine import assert_on_one_screen
@@ -242,14 +248,11 @@ def test_link_opens_the_state_and_an_odd_one_does_no_harm(
 
 @pytest.mark.browser
 def test_what_it_says_is_read_aloud_after_a_pause(page: Page, figure: Locator) -> None:
-    status, sentence = figure.locator("[role=status]"), figure.locator(".attn-sentence")
-    assert status.inner_text() == "", "it spoke before it was asked"
-    read_all(figure, [form_of(ALL, 8)])
-    state = Memory(ALL, 8, "add").recalled()[0]
-    said = f"The state recalls {state} of 20 names, softmax 20. For Ada ("
-    assert sentence.inner_text().startswith(said)
-    page.wait_for_function("one => one.textContent", arg=status.element_handle())
-    assert status.inner_text() == sentence.inner_text()
+    with read_aloud_after_a_pause(page, figure) as sentence:
+        read_all(figure, [form_of(ALL, 8)])
+        state = Memory(ALL, 8, "add").recalled()[0]
+        said = f"The state recalls {state} of 20 names, softmax 20. For Ada ("
+        assert sentence.inner_text().startswith(said)
 
 
 @pytest.mark.browser

@@ -17,7 +17,13 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.rotary import BASES, LAST, LONGEST, PAIRS
 from attn_course.self_attention import rotate_by_position
 from tests.book.test_pages import DESKTOP, PHONE
-from tests.figures.interactive_laws import AT_WIDTHS, IN_LOOKS, opened, reading
+from tests.figures.interactive_laws import (
+    AT_WIDTHS,
+    IN_LOOKS,
+    opened,
+    read_aloud_after_a_pause,
+    reading,
+)
 from tests.figures.interactive_pages import assert_a_finger_hits, look, page_of, read_all
 from tests.figures.machine_numbers import wide
 from tests.figures.test_machine import HERE, KEYS, assert_on_one_screen
@@ -206,13 +212,11 @@ def test_link_opens_the_state_and_an_odd_one_does_no_harm(
 
 @pytest.mark.browser
 def test_what_it_says_is_read_aloud_after_a_pause(page: Page, figure: Locator) -> None:
-    status, sentence = figure.locator("[role=status]"), figure.locator(".attn-sentence")
-    assert status.inner_text() == "", "it spoke before it was asked"
-    for m, n, said in ((9, 9, "at the same place"), (9, 4, "5 before it"), (0, 63, "63 after it")):
-        read_all(figure, [{"m": m, "n": n}])
-        assert said in sentence.inner_text()
-    page.wait_for_function("one => one.textContent", arg=status.element_handle())
-    assert status.inner_text() == sentence.inner_text()
+    told = ((9, 9, "at the same place"), (9, 4, "5 before it"), (0, 63, "63 after it"))
+    with read_aloud_after_a_pause(page, figure) as sentence:
+        for m, n, said in told:
+            read_all(figure, [{"m": m, "n": n}])
+            assert said in sentence.inner_text()
 
 
 @pytest.mark.browser

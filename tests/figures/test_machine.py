@@ -17,7 +17,12 @@ from attn_course.interactive.machine import name_of
 from attn_course.interactive.machine.states import STATES
 from tests.book.test_pages import DESKTOP, PHONE
 from tests.conftest import ROOT
-from tests.figures.interactive_laws import AT_WIDTHS, watched, write_page
+from tests.figures.interactive_laws import (
+    AT_WIDTHS,
+    read_aloud_after_a_pause,
+    watched,
+    write_page,
+)
 from tests.figures.interactive_pages import look, read_all, shown
 from tests.figures.machine_numbers import LAWS, drawn_states
 from tests.sampling import parameters, sampled, takes_all
@@ -270,14 +275,11 @@ def test_what_a_link_cannot_mean_is_left_as_it_was(page: Page, address: str, nam
 @in_some_states
 def test_what_it_says_is_seen_at_once_and_read_aloud_after_a_pause(page: Page, name: str) -> None:
     root = machine(page, name)
-    status, sentence = root.locator("[role=status]"), root.locator(".attn-sentence")
-    first = sentence.inner_text()
-    assert status.inner_text() == "", "it spoke before it was asked"
-    read_all(root, drawn_states(name, 3))
-    assert sentence.inner_text() != first
-    assert status.inner_text() == ""
-    page.wait_for_function("one => one.textContent", arg=status.element_handle())
-    assert status.inner_text() == sentence.inner_text()
+    with read_aloud_after_a_pause(page, root) as sentence:
+        first = sentence.inner_text()
+        read_all(root, drawn_states(name, 3))
+        assert sentence.inner_text() != first
+        assert root.locator("[role=status]").inner_text() == ""
     assert root.get_by_role("group", name=sentence.inner_text(), exact=True).count() == 1
 
 

@@ -128,7 +128,7 @@ def _with_kept(points: Points, kept: float | None) -> Points:
     """The table of a check without a function, which says if an earlier one has shown points."""
     if not kept:
         return points
-    hint = f"run the cell above, then this one. The {kept:g} points of your last check are kept"
+    hint = f"run the cell above, then this one{_said_of(kept)}"
     return Points(points.rows, hint, unwritten=True)
 
 
@@ -147,9 +147,12 @@ def _told_to_run(points: Points, names: list[str], kept: float | None) -> Points
     listed = " and ".join(f"`{name}`" for name in names)
     hint = f"the cell that defines {listed} stands in this notebook and has not been run. Run it,"
     hint += " or `Run All Above Selected Cell` in the menu `Run`, then this one again"
-    if kept:
-        hint += f". The {kept:g} points of your last check are kept"
-    return Points(points.rows, hint, points.inputs)
+    return Points(points.rows, f"{hint}{_said_of(kept)}", points.inputs)
+
+
+def _said_of(kept: float | None) -> str:
+    """The end of a hint: what an earlier check has shown is not lost; empty if it is nothing."""
+    return f". The {kept:g} points of your last check are kept" if kept else ""
 
 
 @cache  # what is drawn for an exercise is remembered by identity
