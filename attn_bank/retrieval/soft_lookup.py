@@ -230,7 +230,6 @@ EXERCISE = Exercise(
             draw_any_temperature,
             sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},) * 2,
             hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},) * 2,
-            untouched_as_well=True,
         ),
         Check(
             "scores in the thousands give the right output, and no `nan`",

@@ -575,7 +575,6 @@ EXERCISE = Exercise(
                 {**_SMALL, "num_layers": 11, "input_scale": 1.5},
             ),
             hidden_sizes=({**_OTHER, "num_layers": 11, "input_scale": 2.0},),
-            untouched_as_well=True,
         ),
     ),
     mistakes=mistake.collected,

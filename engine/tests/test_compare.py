@@ -392,10 +392,24 @@ def test_none_is_no_sign_of_a_forgotten_return_where_it_is_an_answer():
     assert first_reason(optional, lambda number: None) == said.format("None")
 
 
-def test_check_that_is_about_numbers_may_refuse_a_changed_input_as_well():
-    exercise = tiny(untouched_as_well=True)
-    assert first_reason(exercise, double_it) is None
-    said = "it changes number, which belongs to the caller"
-    assert first_reason(exercise, lambda number: number.mul_(2)) == said
-    wrong = first_reason(exercise, lambda number: 3 * number)
-    assert "has to be right as well" not in wrong
+def draw_zeros(generator, size=3):
+    return {"number": torch.zeros(size, dtype=torch.float64)}
+
+
+def doubles_in_place(number):
+    return number.mul_(2)
+
+
+@pytest.mark.parametrize(
+    ("contract", "refused"), [(draw_zeros, [True, False]), (draw, [False, True])]
+)
+def test_change_of_inputs_is_found_in_any_row_and_counts_once(contract, refused):
+    """Zeros, doubled, are as they were."""
+    rows = Check("it doubles", 1, draw), Check("inputs stay", 1, contract, untouched=True)
+    exercise = Exercise("double_it", double_it, rows)
+    assert examine(exercise, LocalSubmission(double_it), None) == [[], []]
+    found = examine(exercise, LocalSubmission(doubles_in_place), None)
+    assert [bool(row) for row in found] == refused
+    reasons = {each.reason for row in found for each in row}
+    assert reasons == {"it changes number, which belongs to the caller"}
+    assert first_reason(tiny(), doubles_in_place) is None  # which promises nothing

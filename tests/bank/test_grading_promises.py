@@ -7,6 +7,7 @@ refused, unless the exercise says why it does not forbid them; right ones have t
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -19,7 +20,7 @@ from hintgrader.exercise.contract import exemption, keep_contract, right_answers
 from hintgrader.exercise.definition import Check, Contract, Exercise
 from hintgrader.exercise.mutation.reference import RIGHT, WRONG, Variant
 from hintgrader.hints.cost_of_a_slip import cost_of_a_slip
-from hintgrader.worker.submission import LocalSubmission
+from hintgrader.worker.submission import LocalSubmission, copy_of
 
 from attn_bank import exercise_names, find_exercise
 from tests.sampling import sample, sampled
@@ -267,17 +268,37 @@ def divides_the_queries(query, key, value, temperature):
     return torch.softmax(query @ key.mT, -1) @ value
 
 
+def clears_at_padding(exercise, tensor, mask):
+    """The solution, which afterwards writes zeros into what padding holds."""
+    reference = find_exercise(exercise).reference
+
+    @functools.wraps(reference)
+    def answer(**inputs):
+        found = reference(**{name: copy_of(value) for name, value in inputs.items()})
+        inputs[tensor].masked_fill_(~inputs[mask].unsqueeze(-1), 0)
+        return found
+
+    return answer
+
+
+def clearing(exercise, tensor, mask):
+    return exercise, clears_at_padding(exercise, tensor, mask), f"changes_{tensor}"
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
         ("11_transformer/language_model", scales_the_table, "changes_state"),
         ("01_retrieval/soft_lookup", divides_the_queries, "changes_query"),
+        clearing("04_bahdanau/alignment_error_rate", "weights", "target_mask"),
+        clearing("05_luong/attentional_states", "annotations", "mask"),
+        clearing("08_self_attention/causal_attention", "value", "real"),
     ],
 )
 def test_change_that_the_row_of_the_promises_does_not_show_is_refused_elsewhere(
     name, answer, mistake
 ):
-    """In that row the factor is 1."""
+    """In that row the factor is 1, or nothing is padding."""
     score = grade(find_exercise(name), LocalSubmission(answer), None)
     assert score.mistake == mistake
     assert score == score.of - cost_of_a_slip(find_exercise(name))

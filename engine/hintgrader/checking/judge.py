@@ -17,6 +17,7 @@ from hintgrader.worker.plain import NONE, Foreign, Plain, name_kind
 from hintgrader.worker.submission import Outcome, copy_of
 
 AS_WELL = "the output has to be right as well: "
+MARKED, CHANGED = "marked: ", "changed: "
 NO_MEMORY = "its output takes more memory than the grader has"
 
 
@@ -41,7 +42,8 @@ def examine_public(exercise: Exercise, submission: Submission, slow: bool = True
     for check in exercise.checks:
         untried = check.slow and (any(findings) or not slow)
         cases = [] if untried else draw_cases(exercise, check, None)
-        findings.append(_examine_all(enumerate(cases), submission))
+        findings.append(_examine_all(enumerate(cases), submission, _looks_at_inputs(exercise)))
+    findings = _with_changes_in_one_row(exercise, findings)
     probe(exercise, findings, submission)
     return findings
 
@@ -55,25 +57,57 @@ def examine_hidden(
         untried = (check.slow and any(findings)) or any(found.late for found in before)
         cases = [] if untried else draw_cases(exercise, check, secret)
         hidden = [(number, case) for number, case in enumerate(cases) if case.hidden]
-        findings.append([*before, *_examine_all(hidden, submission)])
-    return findings
+        found = _examine_all(hidden, submission, _looks_at_inputs(exercise))
+        findings.append([*before, *found])
+    return _with_changes_in_one_row(exercise, findings)
 
 
-def _examine_all(cases: Iterable[tuple[int, Case]], submission: Submission) -> list[Finding]:
+def _looks_at_inputs(exercise: Exercise) -> bool:
+    """True if no row of the exercise may change its inputs.
+
+    The row of the contract, which is about that, may draw what leaves a change without effect: a
+    factor of 1, or no padding. A slow check is tried if no other has failed, and so must not hang
+    on a finding that another row may take over.
+    """
+    checks = exercise.checks
+    return any(c.untouched for c in checks) and not any(c.slow for c in checks)
+
+
+def _with_changes_in_one_row(
+    exercise: Exercise, findings: list[list[Finding]]
+) -> list[list[Finding]]:
+    """The findings; where the row of the contract has some, no other says that inputs change."""
+    rows = [*zip(exercise.checks, findings, strict=True)]
+    if not any(check.untouched and found for check, found in rows):
+        return findings
+    return [
+        found if check.untouched else [each for each in found if not _is_change(each)]
+        for check, found in rows
+    ]
+
+
+def _examine_all(
+    cases: Iterable[tuple[int, Case]], submission: Submission, look_at_inputs: bool
+) -> list[Finding]:
     findings: list[Finding] = []
     for number, case in cases:
-        if found := examine_one(case, submission):
+        if found := examine_one(case, submission, look_at_inputs):
             findings.append(replace(found, draw=number))
             if found.late:  # the row is lost, and waiting for each of its calls takes too long
                 break
     return findings
 
 
-def examine_one(case: Case, submission: Submission) -> Finding | None:
-    """The failure of an answer on one draw, or None."""
+def examine_one(case: Case, submission: Submission, look_at_inputs: bool = False) -> Finding | None:
+    """The failure of an answer on one draw, or None.
+
+    Args:
+        look_at_inputs: Whether to look, where outputs are compared and right, for changes of the
+            inputs too, even if the check is about something else.
+    """
     check = case.check
     try:
-        wrong = _wrong(case, submission)
+        wrong = _wrong(case, submission, look_at_inputs)
     except MemoryError:
         wrong = Fault(NO_MEMORY, NO_MEMORY)
     if not wrong:
@@ -87,7 +121,7 @@ def examine_one(case: Case, submission: Submission) -> Finding | None:
     return Finding(inputs=shown, hidden=case.hidden, **said)
 
 
-def _wrong(case: Case, submission: Submission) -> Fault | None:
+def _wrong(case: Case, submission: Submission, look_at_inputs: bool) -> Fault | None:
     check = case.check
     wrong: Fault | None
     latest: Outcome | None = None
@@ -100,9 +134,11 @@ def _wrong(case: Case, submission: Submission) -> Fault | None:
     if wrong and check.untouched and not wrong.late:
         # the inputs of a function that does nothing stay untouched too: no points for that
         return replace(wrong, reason=f"{AS_WELL}{wrong.reason}")
-    if wrong or not (check.untouched or check.untouched_as_well):
-        return wrong
-    return _compare_inputs(case, latest or submission.call(case.given))
+    if wrong is None and check.untouched:
+        return _compare_inputs(case, latest or submission.call(case.given))
+    if wrong is None and look_at_inputs and latest:
+        return _compare_inputs(case, latest)
+    return wrong
 
 
 def _compare(case: Case, submission: Submission) -> tuple[Fault | None, Outcome | None]:
@@ -163,5 +199,10 @@ def _compare_inputs(case: Case, outcome: Outcome) -> Fault | None:
             marked = isinstance(after, Foreign) and isinstance(before, Tensor)
             made = f", and makes it {name_kind(after)}" if marked else ""
             said = f"it changes {name}, which belongs to the caller{made}"
-            return Fault(said, f"{'marked' if marked else 'changed'}: {name}")
+            return Fault(said, f"{MARKED if marked else CHANGED}{name}")
     return None
+
+
+def _is_change(finding: Finding) -> bool:
+    said = finding.evidence
+    return isinstance(said, str) and said.startswith((MARKED, CHANGED))

@@ -39,9 +39,6 @@ class Check:
         dtype: The dtype that floating-point inputs are handed over in.
         gradient: Names of inputs; the gradients that reach them are compared instead of the output.
         untouched: Whether the inputs have to be the same afterwards too, as they were before.
-        untouched_as_well: Likewise, of a check that is about something else. The row of the
-            contract may draw what leaves a forbidden change without effect: a factor of 1, or a
-            mask that hides nothing.
         invariant: `invariant(call, inputs)` returns what is broken, or None; it replaces the
             comparison with the reference. `call(inputs)` is the student's output, and
             `call(inputs, seed)` the one with other random numbers; with `seconds` a call may
@@ -71,7 +68,6 @@ class Check:
     dtype: torch.dtype = torch.float32
     gradient: tuple[str, ...] = ()
     untouched: bool = False
-    untouched_as_well: bool = False
     invariant: Invariant | None = None
     withheld: tuple[str, ...] = ()
     tolerance: float = 64.0
