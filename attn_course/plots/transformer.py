@@ -150,12 +150,12 @@ def worth(
         axes.plot(without - full, row, "D", color=BROWN, markersize=7, label=f"{steps[1]} steps")
         axes.set_yticks(range(len(lost)), list(lost))
         axes.set(ylim=(len(lost) - 0.5, -0.5))
-        axes.set(xlabel="bits a character lost", ylabel="taken out, or moved")
+        axes.set(xlabel="bits a character lost", ylabel="taken out")
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=FAINT, linewidth=0.5)
         axes.set_axisbelow(True)
         named = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        axes.legend(named.values(), named, loc="lower right")
+        axes.legend(named.values(), named, loc="center right")
     return closed(figure)
 
 
