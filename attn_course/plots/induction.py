@@ -48,8 +48,9 @@ def two_looks(letters: str = "xabya") -> Figure:
             _arrow(axes, (at, 0.3), (at, 1.2), FAINT)
             if at:
                 _arrow(axes, (at - 0.9, 0.3), (at - 0.25, 1.2), ROLE["weight"])
-        axes.text(-0.55, 0.75, "layer 0", ha="right", va="center")
-        axes.text(-0.55, 2.4, "layer 1", ha="right", va="center")
+        axes.text(-0.5, 0.75, "layer 0:\nprevious-token\nhead", ha="right", va="center")
+        axes.text(-0.5, 2.4, "layer 1:\ninduction\nhead", ha="right", va="center")
+        axes.text(last + 0.35, 1.5, f"who comes\nafter {letters[last]}?", va="center")
         _letter(axes, last, 3.0, letters[-1], answer=letters[found])
         _arrow(axes, (last, 2.2), (last, 2.7), FAINT)
         match = {"boxstyle": "round,pad=0.3", "facecolor": ROLE["query"], "edgecolor": "none"}
@@ -57,7 +58,7 @@ def two_looks(letters: str = "xabya") -> Figure:
                   color="white", bbox=match, zorder=4)  # fmt: skip
         _arrow(axes, (found + 0.1, 2.2), (last - 0.3, 2.9), ROLE["weight"])
         axes.text(last - 0.3, 3.46, "next:", ha="right", va="center")
-        axes.set(xlim=(-1.6, last + 0.6), ylim=(-0.45, 3.85))
+        axes.set(xlim=(-2.3, last + 1.8), ylim=(-0.45, 3.85))
         axes.axis("off")
     return closed(figure)
 
