@@ -88,7 +88,10 @@ def panels(
     """
     with style():
         height = 1.35 + 2.1 * len(words) / 9
-        figure, row = plt.subplots(1, len(tables), figsize=(5.2, height), sharey=True)
+        figure, grid = plt.subplots(
+            1, len(tables), figsize=(5.2, height), sharey=True, squeeze=False
+        )
+        row = grid[0]
         for axes, (title, numbers) in zip(row, tables.items(), strict=True):
             image = _cells(axes, numbers, 1.0, colour)
             for query, key in sorted(links):
