@@ -103,8 +103,8 @@ def _controls(state: State, length: int, **chosen: object) -> str:
     place = state.temperatures.index(state.temperature)
     return (
         hint(
-            "Point at a cell, tap it, or walk with the arrow keys. "
-            "To forbid it by hand, click it, tap it again, or press Enter."
+            "Point at a cell, tap it, or use the arrow keys. "
+            "To forbid it, click it, tap it again, or press Enter."
         )
         + choice("Dot products", *scales)
         + slider("temperature", "weight", 0, len(state.temperatures) - 1, place)
