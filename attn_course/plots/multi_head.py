@@ -241,6 +241,27 @@ def layer(num_heads: int = 3) -> Figure:
     return closed(figure)
 
 
+def cache(words: Sequence[str]) -> Figure:
+    """Draw the keys and values that each word meets: its own are filled, those kept are not."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.42 * len(words)))
+        for row, word in enumerate(words):
+            axes.text(row, -0.65, word, ha="center", va="center")
+            axes.text(-0.65, row, f"{row + 1}  {word}", ha="right", va="center")
+            for column in range(row + 1):
+                for role, left in (("key", column - 0.4), ("value", column)):
+                    is_new = column == row
+                    face = ROLE[role] if is_new else PAPER
+                    look = {"facecolor": face, "edgecolor": ROLE[role] if is_new else INK}
+                    axes.add_patch(Rectangle((left, row - 0.36), 0.4, 0.72, linewidth=0.8, **look))
+                    ink = ink_of(role) if is_new else INK
+                    axes.text(left + 0.2, row, f"${role[0]}$", ha="center", va="center", color=ink)
+        axes.text(-0.65, -0.65, "step", ha="right", va="center", fontweight="bold")
+        axes.set(xlim=(-1.75, len(words) - 0.5), ylim=(len(words) - 0.5, -1.0))
+        axes.axis("off")
+    return closed(figure)
+
+
 def _box(axes: Axes, at: tuple[float, float], text: str, role: str = "") -> None:
     """Draw a box in the colour of its role, white if it has none, with text in it."""
     ink = ink_of(role)

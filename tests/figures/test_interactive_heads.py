@@ -14,6 +14,7 @@ from torch.testing import assert_close
 
 from attn_course.interactive import head_explorer
 from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.heads import CELLS
 from attn_course.trained.minilm_heads import NAME, SENTENCES, STEPS, load_heads
 from tests.book.test_pages import PHONE
 from tests.figures.interactive_pages import look, page_of, read_all
@@ -99,7 +100,14 @@ def test_buttons_and_keys_walk_through_the_heads(figure: Locator) -> None:
     figure.get_by_text("“[SEP]” gives 20% to “bark”", exact=True).wait_for()
     figure.locator("[data-cell='7,3']").click()
     figure.get_by_label("Sentence").select_option("6")
-    figure.get_by_text(re.compile(r"^“\[SEP\]” gives \d+% to “chased”$")).wait_for()
+    figure.get_by_text(re.compile(r"^“chased” gives \d+% to “dog”$")).wait_for()
+
+
+def test_every_sentence_opens_at_a_cell_between_two_words() -> None:
+    for sentence, cell in zip(SENTENCES, CELLS, strict=True):
+        asking, looked_at = (load_heads(sentence).pieces[place] for place in cell)
+        assert (asking + looked_at).isalpha(), sentence
+        assert len(set(cell)) == 2, sentence
 
 
 @pytest.mark.browser

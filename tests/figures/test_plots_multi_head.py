@@ -86,7 +86,12 @@ def factors() -> Figure:
     return multi_head.factors()
 
 
-DIAGRAMS = [split, split_wrongly, layer]
+def cache() -> Figure:
+    """Draw what three words meet."""
+    return multi_head.cache(HANG[:3])
+
+
+DIAGRAMS = [split, split_wrongly, layer, cache]
 FIGURES = [*DIAGRAMS, shares, by_seed, factors, looks, reach, weight_pairs]
 
 
@@ -97,6 +102,16 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
 
 
 # --- the layer ------------------------------------------------------------------------------------
+
+
+def test_each_step_makes_one_key_and_one_value_and_meets_those_of_all_before() -> None:
+    (axes,) = cache().axes
+    drawn = [(round(box.get_y() + 0.36), box.get_facecolor()[:3]) for box in axes.patches]
+    made = {to_rgb(ROLE[role]) for role in ("key", "value")}
+    for step in range(3):
+        colours = [colour for row, colour in drawn if row == step]
+        assert len(colours) == 2 * (step + 1)
+        assert len(made & set(colours)) == 2 == sum(colour in made for colour in colours)
 
 
 def cells(axes: Axes) -> list[tuple[int, str]]:

@@ -16,6 +16,21 @@ from attn_course.interactive.markup import tag
 from attn_course.plots import ROLE
 from attn_course.trained.minilm_heads import NAME, SENTENCES, STEPS, load_heads
 
+# The cell in which a chosen sentence opens: the places of who asks and of what it looks at.
+CELLS = (
+    (9, 1),  # dog, bark
+    (3, 4),  # not, let
+    (4, 5),  # not, let
+    (3, 1),  # not, hang
+    (9, 2),  # it, cup
+    (9, 7),  # it, shelf
+    (3, 2),  # chased, dog
+    (3, 2),  # chased, cat
+    (4, 7),  # chased, dog
+    (10, 5),  # it, book
+    (5, 4),  # five, four
+    (4, 3),  # dog, dog
+)
 LIVE = (
     "A record: MiniLM has 23 million numbers, too many for a page. So <code>python -m "
     f"attn_course.trained {NAME}</code> has written down its weights of these sentences, each to "
@@ -62,6 +77,7 @@ def head_explorer(
         data={
             "weights": NAME,
             "sentences": SENTENCES,
+            "cells": CELLS,
             "colour": [round(255 * part) for part in to_rgb(ROLE["weight"])],
             "shape": [layers, heads],
             "first": {

@@ -99,6 +99,10 @@ attnFigure("heads", (root, data, say, parts) => {
     const at = ranked.findIndex(([i, j]) => i === now.layer && j === now.head);
     return ranked[(at + 1) % ranked.length];
   });
+  form.elements.sentence.addEventListener("change", () => {
+    const [row, column] = data.cells[value("sentence")];
+    change({ row, column });
+  });
   form.addEventListener("input", act);
   draw();
 });
