@@ -49,7 +49,7 @@ def associative_memory_explorer() -> InteractiveFigure:
 
 
 def _controls() -> str:
-    told = hint("Write pairs: the state blurs. Click a name to ask.")
+    told = hint("Write pairs. Click a name to ask.")
     written = "_".join(f"{name}_{colour}" for name, colour in enumerate(favourites()[:BEGUN]))
     acts = {
         "one": "write one",

@@ -28,6 +28,7 @@ const drawState = (pen, [x, y, side], { d, state, key, value, answer }) => {
     [left, top] = [x + 40, y + 40];
   pen.text("state", x, y + 8, `state: ${sides}${d * d} numbers`, "ink", { bold: true });
   pen.text("k", left - 4 - thin / 2, y + 30, "k", "key", { at: "middle", bold: true });
+  pen.text("squares", left, y + 30, "full > 0, empty < 0", "ink", { small: true });
   drawStrip(pen, "key", [left - 4 - thin, top], [size, thin], key, "key", true);
   pen.rect("grid", [left, top, side, side], "ink", { opacity: 0.06 });
   state.forEach((row, i) =>
