@@ -161,7 +161,7 @@ def test_exercise_has_all_that_is_demanded_of_one(exercise, course):
 
 
 @sampled
-@pytest.mark.parametrize("exercise", parameters(EXERCISES, 36, never=SLOW | LOOPS))
+@pytest.mark.parametrize("exercise", parameters(EXERCISES, 18, never=SLOW | LOOPS))
 def test_every_right_answer_earns_every_point(exercise):
     """Watched, but for answers that train: watching makes loops slow, so the first stands in.
 

@@ -54,6 +54,7 @@ from attn_course.trained.recall import (
     unseen,
 )
 from attn_course.trained.tuning import rates_then_seeds
+from tests.sampling import left_to_proofs
 
 RUNS = record("recall")["runs"]
 
@@ -252,6 +253,7 @@ def test_every_case_of_a_softmax_that_may_close_is_recorded_as_it_was_looked_at(
         assert all(share < ENOUGH for share in run["right"].values()), run
 
 
+@left_to_proofs
 def test_softmax_closes_again_without_a_warm_up_and_learns_with_one() -> None:
     closed = run_case(Case("attention", 10, 0.01, 2, 0))
     assert closed["steps"] is None

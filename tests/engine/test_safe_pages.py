@@ -29,6 +29,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 from tests.book.test_pages import look_with_axe
 from tests.conftest import ROOT
 from tests.engine import hostile
+from tests.sampling import left_to_proofs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -375,6 +376,7 @@ def shortened(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return Shorten().preprocess(notebook, {})[0]
 
 
+@left_to_proofs
 def test_page_of_20_000_cells_shows_the_graded_ones_and_says_how_many_are_left_out() -> None:
     # Ids drawn for so many cells meet in one run of twenty, which is refused.
     filler = [new_markdown_cell(f"cell {n}", id=f"filler-{n}") for n in range(20_000)]
