@@ -18,7 +18,7 @@ from attn_course.layer.key_value_cache import KeyValueCache
 from attn_course.multi_head import MultiHeadAttention, merge_heads, split_heads
 from attn_course.scaled_dot_product import Rule, causal, window
 from attn_course.self_attention import rotate_by_position
-from attn_course.shapes import checked, require_positive
+from attn_course.shapes import checked, require_positive, shapes_known
 
 INITIAL_SCALE = 0.02
 
@@ -286,8 +286,9 @@ def write(
     A token is read once: the cache keeps its keys and values.
     """
     cache, new = model.new_cache(), tokens
-    for _ in range(number):
-        law = next_token_law(model(new, cache)[:, -1], temperature, top_k, top_p)
+    for step in range(number):
+        with shapes_known(step > 1):
+            law = next_token_law(model(new, cache)[:, -1], temperature, top_k, top_p)
         new = torch.multinomial(law, 1, generator=generator)
         tokens = torch.cat([tokens, new], 1)
     return tokens

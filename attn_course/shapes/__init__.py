@@ -7,7 +7,7 @@ product. `unchecked` switches the checks off, all of them or those that read val
 """
 
 from attn_course.shapes.checking import checked
-from attn_course.shapes.switch import is_traced, trusts_scores, unchecked
+from attn_course.shapes.switch import is_traced, shapes_known, trusts_scores, unchecked
 from attn_course.shapes.tensors import check_together
 from attn_course.shapes.values import (
     describe,
@@ -32,6 +32,7 @@ __all__ = [
     "reaches",
     "refuse_nan",
     "require_positive",
+    "shapes_known",
     "trusts_scores",
     "unchecked",
 ]

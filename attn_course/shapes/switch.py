@@ -36,9 +36,22 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
         shapes_are_checked.reset(shapes)
 
 
+@contextmanager
+def shapes_known(known: bool) -> Iterator[None]:
+    """Within it, if they are known, calls are not held to the shapes in signatures, only to values.
+
+    That is for a loop from its third round on: the second has taken what the first one gave.
+    """
+    shapes = shapes_are_checked.set(shapes_are_checked.get() and not known)
+    try:
+        yield
+    finally:
+        shapes_are_checked.reset(shapes)
+
+
 def trusts_scores() -> bool:
     """True within `unchecked(shapes_too=True)`: scores without a mask are taken to be finite."""
-    return not (is_traced() or shapes_are_checked.get())
+    return not (is_traced() or shapes_are_checked.get() or values_are_checked.get())
 
 
 def is_traced() -> bool:

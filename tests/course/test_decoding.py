@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from torch.testing import assert_close
 from attn_course.bahdanau import BahdanauTranslator
 from attn_course.decoding import Hypotheses, beam_search, greedy_decode, search
 from attn_course.luong import LuongTranslator
+from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, FixedVectorTranslator, Translator
+from attn_course.shapes.switch import shapes_are_checked
 from tests.tensors import CLOSELY, EXACTLY
 
 A, B, C = 3, 4, 5  # the words of the toys
@@ -474,3 +477,50 @@ def test_a_model_that_gives_nan_is_refused_before_it_is_believed() -> None:
         greedy_decode(model, sources(1), 3)
     with pytest.raises(ValueError, match="the model gives NaN for 12 of 12 next words"):
         beam_search(model, sources(1), 3, 2)
+
+
+class Watched(Table):
+    """A table that notes its state, whether shapes are checked, and looks at numbers of its own."""
+
+    def __init__(self, logits: Tensor) -> None:
+        """Take the logits of a table."""
+        super().__init__(logits)
+        self.sources: list[Tensor] = []
+        self.checked: list[bool] = []
+        self.look: Callable[[int], object] = lambda step: None
+
+    def step(self, token: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Note, look, and look the next word up."""
+        self.sources.append(state[0])
+        self.checked.append(shapes_are_checked.get())
+        self.look(self.steps)
+        return super().step(token, state)
+
+
+def test_what_no_step_has_changed_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_is_decided", never_decided)
+    model = Watched(table(5, 3).logits)
+    beam_search(model, sources(3), 6, 4)
+    assert all(each is model.sources[0] for each in model.sources)
+    assert len(model.sources) == 6
+    assert model.sources[0].tolist() == [0] * 4 + [1] * 4 + [2] * 4
+
+
+@pytest.mark.parametrize("search", [greedy_decode, partial(beam_search, beam_width=2)])
+def test_steps_are_held_to_their_shapes_twice_and_to_their_values_always(search: Callable) -> None:
+    endless = chain(BOS={A: 0.9}, A={A: 0.9}).logits
+    model = Watched(endless)
+    search(model, sources(1), 4)
+    assert model.checked == [True, True, False, False]
+    assert shapes_are_checked.get()
+    narrow, wrong = torch.zeros(2, 3), torch.tensor([[math.inf, 0.0]])
+    for at, scores, message in [
+        (0, narrow[0], "scores has shape"),
+        (1, narrow[0], "scores has shape"),
+        (3, wrong, "1 of 2 scores are NaN or plus infinity"),
+    ]:
+        model = Watched(endless)
+        model.look = lambda step, at=at, scores=scores: step == at and masked_softmax(scores)
+        with pytest.raises(ValueError, match=message):
+            search(model, sources(1), 4)
+        assert shapes_are_checked.get()
