@@ -327,7 +327,7 @@ class MultiHeadAttention(nn.Module):
             key,
             value,
             mask,
-            rule=and_rules(causal if looks_back else None, self.rule),
+            rule=and_rules(causal, self.rule) if looks_back else self.rule,
             position_bias=self.position_bias,
             scale=self.scale,
             group=self.num_heads // self.num_kv_heads,

@@ -123,9 +123,11 @@ def masked_softmax(
     _require_keys(scores.shape[-1])
     if mask is None and trusts_scores():
         return torch.softmax(scores, dim=-1)
-    # a NaN in a row of weights is in all of them, so in the first
-    if may_branch_on_values() and known_finite((weights := torch.softmax(scores, dim=-1))[..., :1]):
-        return weights
+    if may_branch_on_values():
+        weights = torch.softmax(scores, dim=-1)
+        # a NaN in a row of weights is in all of them, so in the first
+        if known_finite(weights.select(-1, 0)):
+            return weights
     _require_ranking(scores)
     no_key = scores.detach().amax(-1, keepdim=True) == -math.inf
     # softmax of a row of minus infinities is NaN, and so is its gradient:

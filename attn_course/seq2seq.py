@@ -279,7 +279,12 @@ def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
     """
     if not tokens.numel():
         raise ValueError(f"tokens of shape {tuple(tokens.shape)} hold no word")
-    return embedding(known_words(tokens, embedding.num_embeddings))
+    words = tokens.long() if tokens.is_cpu else known_words(tokens, embedding.num_embeddings)
+    try:
+        return embedding(words)
+    except IndexError:  # on a processor PyTorch looks itself
+        known_words(words, embedding.num_embeddings)
+        raise
 
 
 def known_words(tokens: Tensor, vocab_size: int) -> Tensor:

@@ -113,7 +113,7 @@ def unchecked_fast_attention(
     if inputs.sinks is None and (dropout == 0 or query.is_cuda):
         output = fused(inputs, dropout)
         # the kernel takes a query whose scores are all NaN for one without a key
-        if known_nonzero(output[..., :1]) or not dot_products_overflow(inputs):
+        if known_nonzero(output) or not dot_products_overflow(inputs):
             return output
         refuse_nan("fast_attention", [("query", query), ("key", inputs.key)])
     return _in_blocks(inputs.dot_scores(), 1, inputs, dropout)

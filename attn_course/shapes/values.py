@@ -40,12 +40,13 @@ def is_true_of_any(condition: Tensor) -> bool:
 
 def known_finite(value: Tensor) -> bool:
     """True if the sum of all numbers is finite; False where no branch may depend on a value."""
-    return _look(lambda: math.isfinite(value.detach().sum()))
+    return _look(lambda: math.isfinite(value.sum().item()))
 
 
 def known_nonzero(value: Tensor) -> bool:
-    """True if no number is 0 or NaN; False where no branch may depend on a value."""
-    return _look(lambda: float(torch.linalg.vector_norm(value.detach(), -math.inf)) > 0)
+    """True if no vector begins with 0 or NaN; False where no branch may depend on a value."""
+    norm = torch.linalg.vector_norm
+    return _look(lambda: norm(value.select(-1, 0), -math.inf).item() > 0)
 
 
 def reaches(limit: float, one: Tensor, other: Tensor) -> bool:
@@ -73,7 +74,7 @@ def _look(at: Callable[[], bool]) -> bool:
         return False
     try:
         return at()
-    except RuntimeError:  # torch.vmap, and devices without values
+    except (RuntimeError, IndexError):  # torch.vmap, devices without values, and no vector to read
         return False
 
 
@@ -98,7 +99,7 @@ def refuse_nan(function: str, tensors: Iterable[tuple[str, Tensor]]) -> None:
 
 def holds_nan(value: Tensor) -> bool:
     """True if a tensor holds NaN; False where no branch may depend on a value."""
-    found = _look(lambda: math.isnan(value.detach().sum()))
+    found = _look(lambda: math.isnan(value.sum().item()))
     return found and is_true_of_any(value.detach().isnan())
 
 
@@ -113,10 +114,10 @@ def may_hold_nan(*values: object) -> bool:
     }
 
     def total() -> Tensor:
-        first, *others = (value.detach().sum() for value in floating)
+        first, *others = (value.sum() for value in floating)
         return sum(others, first)
 
-    return bool(floating) and _look(lambda: math.isnan(total()))
+    return bool(floating) and _look(lambda: math.isnan(total().item()))
 
 
 def describe(value: object) -> str:
