@@ -347,7 +347,7 @@ class MultiHeadAttention(nn.Module):
         mask = inputs.allowed(slice(None), slice(None))
         scores = self._scores(inputs)
         is_plain = self.score is scaled_dot_scores and self.sinks is None
-        if is_plain and not torch.is_grad_enabled() and known_finite(scores[..., :1, :1]):
+        if is_plain and not torch.is_grad_enabled() and known_finite(scores.flatten()[:1]):
             # no compiler and no transform, where a look is False, would let itself be overwritten
             allowed = scores if mask is None else scores.masked_fill_(~mask, -torch.inf)
             weights = torch.softmax(allowed, -1, out=allowed)

@@ -21,12 +21,14 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from attn_course.bahdanau import BahdanauTranslator
 from attn_course.decoding import beam_search
+from attn_course.decoding.search import Stepwise
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.scaled_dot_product import attention, causal
 from attn_course.self_attention import sinusoidal_positions
-from attn_course.seq2seq import EOS, State
+from attn_course.seq2seq import EOS, Encoder, State, Translator
 from attn_course.shapes import unchecked
 from attn_course.translation.transformer import AttentionEncoder, ModelSizes, TransformerTranslator
 
@@ -175,19 +177,44 @@ class CachedKeys:
         return layer.project_output(found.transpose(1, 2).flatten(2))
 
 
-def beam() -> Iterator[Row]:
-    """Yield searches with a beam of four for 60 words, which take both steps in turns."""
+class ProjectedKeys:
+    """A step of a `BahdanauTranslator` in plain lines, which project the keys once."""
+
+    def __init__(self, model: BahdanauTranslator) -> None:
+        self.model, self.start = model, model.start
+
+    def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
+        """The logits of the next word, and the state with that of the cell."""
+        annotations, keys, mask, hidden = state
+        model, score = self.model, self.model.score
+        scores = torch.tanh(score.project_query(hidden)[:, None] + keys) @ score.score_weight
+        weights = scores.masked_fill(~mask[:, 0], -torch.inf).softmax(-1)
+        context, word = (weights[:, None] @ annotations)[:, 0], model.embedding(token)
+        hidden = model.cell(torch.cat([word, context], -1), hidden)
+        logits = model.readout(torch.cat([hidden, word, context], -1))
+        return logits, (annotations, keys, mask, hidden)
+
+
+def translators() -> Iterator[tuple[str, Translator, Stepwise]]:
+    """Yield translators that end no sentence before its time, and their steps in plain lines."""
     for width in (64, 256):
         sizes = ModelSizes(width, 4, 4 * width, 2)
         model = TransformerTranslator(AttentionEncoder(200, sizes), 300, sizes).eval()
-        model.readout.bias[EOS] = -50  # no sentence ends before
+        model.readout.bias[EOS] = -50
+        yield f"{width} wide", model, CachedKeys(model, 60)
+    recurrent = BahdanauTranslator(Encoder(200, 64, 128), 590, 64, 128, 64).eval()
+    recurrent.readout[-1].bias[EOS] = -50
+    yield "Bahdanau", recurrent, ProjectedKeys(recurrent)
+
+
+def beam() -> Iterator[Row]:
+    """Yield searches with a beam of four for 60 words, which take both steps in turns."""
+    for name, model, plain in translators():
         for batch in (1, 8):
             source = torch.randint(3, 200, (batch, 20))
-            ours, theirs = (
-                partial(beam_search, each, source, 60, 4) for each in (model, CachedKeys(model, 60))
-            )
+            ours, theirs = (partial(beam_search, each, source, 60, 4) for each in (model, plain))
             assert torch.equal(ours().tokens, theirs().tokens)
-            yield f"{width} wide, {batch}", ours, theirs
+            yield f"{name}, {batch}", ours, theirs
 
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
