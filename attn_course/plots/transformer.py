@@ -90,7 +90,7 @@ def turned(places: Sequence[int] = (1, 4), later: int = 10, step: float = 0.3) -
                 (name, name, start + step * place, 1.0)
                 for (name, start), place in zip(begin.items(), at, strict=True)
             ]
-            draw_clock(axes, "places {} and {}".format(*at), hands)
+            draw_clock(axes, "key at {}, query at {}".format(*at), hands)
     return closed(figure)
 
 
