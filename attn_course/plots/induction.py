@@ -187,9 +187,9 @@ def drop(
                 at = every * torch.arange(values.shape[1])
                 draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
         above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")
-        below.set(ylim=(0, 1), xlim=(0, None), xlabel="steps", ylabel="score of the best head")
+        below.set(ylim=(0, 1), xlim=(0, None), xlabel="steps", ylabel="weight where\nit should be")
         above.legend(loc="lower left")
-        below.legend(loc="center right")
+        below.legend(loc="lower right")
     return closed(figure)
 
 

@@ -141,7 +141,7 @@ def test_letters_are_taken_or_refused(figure: Locator) -> None:
 def test_it_writes_on_what_came_before_and_lets_the_oldest_go(figure: Locator) -> None:
     typed, write = (
         figure.get_by_role("textbox", name="Letters"),
-        figure.get_by_role("button", name="write on"),
+        figure.get_by_role("button", name="one more letter"),
     )
     read(figure, {"text": TEXT, "at": ""})
     for _ in range(2):

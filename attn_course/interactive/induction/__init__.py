@@ -71,14 +71,14 @@ def _controls() -> str:
     silent = [
         option("checkbox", f"off{layer}", "1", f"silence layer {layer}") for layer in range(2)
     ]
-    buttons = button("write", "write on") + button("random", "random letters, twice")
+    buttons = button("write", "one more letter") + button("random", "random letters, twice")
     return (
         tag("label", tag("span", "Letters") + typed, class_="attn-typed")
         + tag("div", buttons + "".join(silent), class_="attn-options")
         + slider("step", "weight", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
         + hint(
             "Click a letter: bars and arcs show where both heads look from there. "
-            "Orange: the letter was predicted."
+            "Orange: predicted. Grey: not."
         )
         + kept(at="")
     )
