@@ -168,15 +168,16 @@ def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") 
     return closed(figure)
 
 
-def _name_at_ends(axes: Axes, ends: Mapping[str, float]) -> None:
+def _name_at_ends(axes: Axes, ends: Mapping[str, float], beyond: float = 0) -> None:
     """Write the name of each line beside its end, a little higher where another is in the way."""
     low, high = axes.get_ylim()
     free = low
     named = [line for line in axes.lines if not line.get_label().startswith("_")]
     for line in sorted(named, key=lambda line: ends[line.get_label()]):
         height = max(free, ends[line.get_label()])
-        look = {"va": "center", "color": line.get_color(), "annotation_clip": False}
-        end = (line.get_xdata()[-1], height)
+        colour = INK if line.get_color() == GREY else line.get_color()  # grey letters are pale
+        look = {"va": "center", "color": colour, "annotation_clip": False}
+        end = (max(line.get_xdata()[-1], beyond), height)
         axes.annotate(line.get_label(), end, (9, 0), textcoords="offset points", **look)
         free = height * (high / low) ** 0.062
 
@@ -198,20 +199,20 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 4.4))
         axes.axhspan(edge, top, color=FAINT, alpha=0.35, linewidth=0)
-        axes.text(-0.3, 0.94 * top, f"not learned\nin {most:,}", va="top")
+        axes.text(-0.36, 0.94 * top, f"not learned\nin {most:,}", va="top")
         levels = torch.logspace(math.log10(1.2 * edge), math.log10(0.85 * top), len(steps)).flip(0)
         for row, (name, (mark, colour)) in enumerate(_looks(steps)):
             never = levels[row].item()  # each layer fails at a height of its own
             taken = steps[name].double().nan_to_num(never)
             at = torch.arange(len(sizes)) + 0.05 * (row - len(steps) // 2)
             for run in taken:
-                axes.plot(at, run, mark[0], color=colour, markersize=4.5, label="_", **EDGE)
+                axes.plot(at, run, mark[0], color=colour, markersize=6.5, label="_", **EDGE)
             middle = taken.median(0).values
             ends[name] = middle[-1].item()
             joined = middle.where(middle <= most, math.nan)
             axes.plot(at, joined, mark[1:], color=colour, linewidth=2, label=name)
         axes.set(yscale="log", xlim=(-0.4, len(sizes) - 0.8), ylim=(10, top))
-        _name_at_ends(axes, ends)
+        _name_at_ends(axes, ends, beyond=axes.get_xlim()[1])
         axes.set(xlabel="steps back to the first digit", ylabel="optimiser steps")
         axes.set_xticks(range(len(sizes)), [str(size) for size in sizes.tolist()])
         axes.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
