@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import BROWN, COMPARED, FAINT, GREY, INK, ROLE, VIOLET, closed, style
+from attn_course.plots import BROWN, COMPARED, INK, ROLE, VIOLET, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
 LINES = ("-", "--", "-.", ":")
@@ -117,25 +117,25 @@ def orders_of_layers(losses: Mapping[str, Tensor], chance: float) -> Figure:
 
     Args:
         losses: For each order the last losses of the seeds, (num_seeds,). An order has a letter for
-            each layer, the first below, "S" for softmax, and may have a note behind a comma.
+            each layer, the lowest first, "S" for softmax.
         chance: The loss of one who knows nothing.
     """
     with style():
         figure, (left, axes) = plt.subplots(
             1, 2, figsize=(5.2, 0.9 + 0.5 * len(losses)), width_ratios=(1, 2.2), sharey=True
         )
-        for row, (order, ends) in enumerate(losses.items()):
-            layers, _, note = order.partition(",")
+        for row, (layers, ends) in enumerate(losses.items()):
             for place, layer in enumerate(layers):
-                colour = VIOLET if layer == "S" else FAINT
+                colour = VIOLET if layer == "S" else BROWN
                 left.add_patch(Rectangle((place, row - 0.2), 0.85, 0.4, color=colour))
-            left.text(2, row + 0.27, note.strip(), ha="center", va="top")
-            colour = VIOLET if "S" in layers else GREY
+            colour = VIOLET if "S" in layers else BROWN
             axes.plot(ends.numpy(), row + torch.linspace(-0.12, 0.12, len(ends)).numpy(), "o",
                       color=colour, alpha=0.85)  # fmt: skip
         left.set(xlim=(-0.2, 4), ylim=(len(losses) - 0.4, -0.6))
         left.axis("off")
-        for colour, name in ((VIOLET, "softmax"), (FAINT, "linear")):
+        for place, name in ((0, "lowest"), (len(layers) - 1, "top")):
+            left.text(place + 0.42, -0.6, name, ha="center", va="center")
+        for colour, name in ((VIOLET, "softmax"), (BROWN, "linear")):
             left.add_patch(Rectangle((0, 0), 0, 0, color=colour, label=name))
         figure.legend(loc="outside upper left", ncols=2)
         axes.axvline(chance, color=INK, linewidth=1, linestyle=(0, (1, 2)))

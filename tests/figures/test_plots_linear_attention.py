@@ -22,7 +22,7 @@ SIZES, TURNS, MILLIONS = (1, 16, 64, 4096), (4102, 262, 70, 8), (34.0, 42.0, 67.
 ENDS = {
     "SSSS": torch.tensor([0.4, 0.6, 0.9]),
     "RRRS": torch.tensor([0.3, 0.3, 1.5]),
-    "RRRR, heads 32 wide": torch.tensor([2.5, 2.7, 3.2]),
+    "RRRR": torch.tensor([2.5, 2.7, 3.2]),
 }
 
 
@@ -81,7 +81,8 @@ def test_dots_stand_at_the_last_losses_beside_the_layers_of_their_order() -> Non
     for line, ends in zip(axes.lines, ENDS.values(), strict=False):
         assert_near(line.get_xdata(), ends)
     softmax = [patch.get_facecolor() == to_rgba(VIOLET) for patch in left.patches[:12]]
-    assert softmax == [layer == "S" for order in ENDS for layer in order[:4]]
+    assert [text.get_text() for text in left.texts] == ["lowest", "top"]
+    assert softmax == [layer == "S" for order in ENDS for layer in order]
 
 
 def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() -> None:

@@ -94,9 +94,9 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
     const looks = { small: true, halo: true, within: [x + 18, x + width] };
     pen.name(`${memory}-name`, places, memory, role, looks);
   }
-  const places = [up(most), up(most / 2)].flatMap((py) => [
+  const places = [up(most), up(most / 5)].flatMap((py) => [
     [across(d) + 4, py + 5, "start"],
     [across(d) - 4, py + 5, "end"],
   ]);
-  pen.name("d-is", places, "d", "key", { small: true });
+  pen.name("d-is", places, `d = ${d}`, "key", { small: true });
 };
