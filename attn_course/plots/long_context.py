@@ -75,11 +75,12 @@ def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
                 _wedge(axes, middle, 0, known, GREY)
                 _wedge(axes, middle, known, max(known, new), VIOLET)
                 axes.add_patch(Circle(middle, 0.42, fill=False, edgecolor=INK, linewidth=1.2))
-        for colour, name in ((GREY, "met in training"), (VIOLET, "never met")):
-            axes.add_patch(Circle((0, 0), 0, color=colour, label=name))
+        shown = {"met in training": GREY, "never met": VIOLET, "not reached": "none"}
+        for name, colour in shown.items():
+            axes.add_patch(Circle((0, 0), 0, facecolor=colour, edgecolor=INK, label=name))
         axes.set(xlim=(-2.6, len(met) - 0.5), ylim=(len(asked) - 0.5, -0.55), aspect="equal")
         axes.axis("off")
-        figure.legend(loc="outside upper center", ncols=2)
+        figure.legend(loc="outside upper center", ncols=3)
     return closed(figure)
 
 

@@ -74,7 +74,7 @@ const drawTable = (pen, [x, y, size], { B }, model, set) => {
 const drawCrossings = (pen, [x, y, width], model, { wide }) => {
   const { n, crossed, all, byTable, room } = model,
     most = crossedBy(n ** 2, 1, n, wide);
-  pen.text("crossings", x, y + 8, "numbers that cross", "ink", { bold: true });
+  pen.text("crossings", x, y + 8, "numbers fetched or stored", "ink", { bold: true });
   const ways = [
     ["by-table", `the table: ${byTable}`, byTable, byTable, "ink"],
     ["by-tiles", `tiles: ${crossed} of ${all}`, all, crossed, "weight"],
