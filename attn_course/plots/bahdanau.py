@@ -3,12 +3,13 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.plots import (
@@ -106,18 +107,28 @@ def stages(weights: Mapping[str, Tensor], source: Sequence[str], target: Sequenc
     return closed(figure)
 
 
-def alignment(weights: Tensor, source: Sequence[str], target: Sequence[str]) -> Figure:
+def alignment(
+    weights: Tensor,
+    source: Sequence[str],
+    target: Sequence[str],
+    sure: Set[tuple[int, int]] = frozenset(),
+    possible: Set[tuple[int, int]] = frozenset(),
+) -> Figure:
     """Draw a matrix of weights, (target_len, source_len), with the words on both axes.
 
     Args:
         weights: A row for each written word; there may be more columns than source words.
         source: The words read, and the mark of their end.
         target: The words written.
+        sure: Links (source word, target word) that any translator would draw, in a solid frame.
+        possible: Optional links, in a dotted frame.
     """
     height = 1.4 + 0.29 * len(target)
     with style():
         figure, axes = plt.subplots(figsize=(5.2, height))
         image = _matrix(axes, weights)
+        for link in sorted(possible):
+            _frame(axes, *link, "-" if link in sure else ":")
         axes.set_xticks(range(len(source)), source, rotation=90)
         axes.set_yticks(range(len(target)), target)
         axes.xaxis.tick_top()
@@ -135,6 +146,11 @@ def _matrix(axes: Axes, weights: Tensor) -> object:
     return axes.imshow(
         weights.detach().numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1, aspect="auto"
     )
+
+
+def _frame(axes: Axes, source: int, target: int, line: str) -> None:
+    corner = (source - 0.42, target - 0.42)
+    axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=INK, linestyle=line))
 
 
 # --- what is measured -----------------------------------------------------------------------------

@@ -59,7 +59,7 @@ FEEDING: PAIRS = tuple((f"joined{t - 1}", f"s{t}") for t in STEPS[1:])
 def two_decoders() -> Figure:
     """Draw three steps of a decoder that asks first, above those of one that steps first.
 
-    Red is the way on which each context waits for the one before. Dashed arrows are input feeding,
+    Along the thick arrows each context waits for the one before. Dashed arrows are input feeding,
     which is optional in the second.
     """
     with style():
@@ -79,7 +79,7 @@ def _diagram(
     dashed: PAIRS = (),
     chain: PAIRS = (),
 ) -> None:
-    """Draw boxes, and arrows from one to another; those of a chain are thick and red."""
+    """Draw boxes, and arrows from one to another; those of a chain are thick."""
     drawn = {name: axes.text(*node[:3], **_look(node.role)) for name, node in nodes.items()}
     for start, end in arrows:
         line = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 2}

@@ -32,6 +32,7 @@ STEP = DecoderStep(
     said="zone",
 )
 TARGET = ["la", "zone", "économique", "européenne"]
+SURE, POSSIBLE = {(2, 1), (1, 2)}, {(2, 1), (1, 2), (2, 0)}
 
 
 def weights() -> Tensor:
@@ -60,8 +61,8 @@ def stages() -> Figure:
 
 
 def alignment() -> Figure:
-    """Draw one matrix."""
-    return bahdanau.alignment(weights(), [*WORDS, "EOS"], TARGET)
+    """Draw one matrix with its links."""
+    return bahdanau.alignment(weights(), [*WORDS, "EOS"], TARGET, SURE, POSSIBLE)
 
 
 TAMPERED = {"as learned": 98.0, "permuted": 3.5, "all alike": 1.9}
@@ -200,10 +201,17 @@ def test_matrices_show_their_weights_on_one_scale_from_nothing_to_all() -> None:
             assert image.cmap(0.0) == to_rgba(ROLE["weight"], 0)  # the ground shows
 
 
-def test_alignment_has_words_on_both_axes() -> None:
+def test_alignment_has_words_on_both_axes_and_frames_around_the_links() -> None:
     axes = alignment().axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == [*WORDS, "EOS"]
     assert [label.get_text() for label in axes.get_yticklabels()] == TARGET
+    frames = {}
+    for patch in axes.patches:
+        left, top = patch.get_xy()
+        link = (left + patch.get_width() / 2, top + patch.get_height() / 2)
+        frames[tuple(round(place) for place in link)] = patch.get_linestyle()
+        assert_near(link, np.round(link), atol=1e-9)
+    assert frames == {(2, 1): "-", (1, 2): "-", (2, 0): ":"}
 
 
 def test_stages_name_what_is_read_and_written() -> None:

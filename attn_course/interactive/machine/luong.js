@@ -33,12 +33,11 @@ const drawKeys = (plane, { query, keys, off, score, W }, set) => {
   plane.write();
 };
 
-// To drag the matrix is to choose `general`.
-const drawBending = (pen, { score, W }, set) => {
-  const images = score === "dot" ? IDENTITY : pairsOf(W);
+const drawBending = (pen, { W }, set) => {
+  const images = pairsOf(W);
   const [x, y, side] = pen.narrow ? [224, 26, pen.width - 226] : [324, 214, 102];
   const plane = planeOf(pen, "W", [x, y, side, side], [-1.5, 1.5, -1.5, 1.5], "W");
-  drawMatrix(plane, "W", images, (to) => set({ W: to.flat(), score: "general" }));
+  drawMatrix(plane, "W", images, (to) => set({ W: to.flat() }));
   const [left, top] = pen.narrow ? [x + 20, y + side + 18] : [x + side + 28, y + 34];
   images[0].forEach((_, row) =>
     images.forEach((image, column) =>
@@ -69,10 +68,8 @@ const drawBending = (pen, { score, W }, set) => {
     ),
   );
   if (pen.narrow) return;
-  const formula = score === "dot" ? "s = q \u00b7 k" : "s = q \u00b7 W k";
-  pen.text("formula", left + 92, top, formula, "ink", { bold: true });
-  const hint = score === "dot" ? "drag a square of W" : "W moves the keys";
-  pen.text("formula-says", left + 92, top + 20, hint, "ink", { small: true });
+  pen.text("formula", left + 92, top, "s = q \u00b7 W k", "ink", { bold: true });
+  pen.text("formula-says", left + 92, top + 20, "W moves the keys", "ink", { small: true });
 };
 
 attnMachine("machine-luong", {
@@ -86,7 +83,7 @@ attnMachine("machine-luong", {
     drawGeometry(pen, state, model, set, (box) => {
       const title = state.score === "dot" ? "query and keys" : "query and W \u00b7 keys";
       drawKeys(planeOf(pen, "plane", box, [-2.4, 2.4, -2.4, 2.4], title), state, set);
-      drawBending(pen, state, set);
+      if (state.score !== "dot") drawBending(pen, state, set);
     }),
   say: ({ query, score }, model, step) =>
     sayGeometry(query, score === "dot" ? "" : " through W", model, step),

@@ -100,10 +100,6 @@ const placesAt = ({ to, box: [x, y, width, height] }, vector, name) => {
 
 // What a matrix makes of a vector; `images` are those of (1, 0) and (0, 1).
 const bend = (images, vector) => blend(vector, images);
-const IDENTITY = [
-  [1, 0],
-  [0, 1],
-];
 
 // A matrix is dragged by the images of the two base vectors.
 const drawMatrix = (plane, id, images, set) => {

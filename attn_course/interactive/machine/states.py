@@ -132,7 +132,7 @@ STATES = {
     "luong": State(
         chapter="luong",
         label="The attention machine: arrows in the plane",
-        hint="Drag the arrows, and the squares of W: it bends the keys.",
+        hint="Drag the arrows; under general, drag the squares of W, too.",
         numbers={
             "query": (1, 2),
             "keys": (2, 0, 0, 1, 1, 1),
