@@ -64,9 +64,7 @@ def run(name: str, seed: int) -> dict[str, object]:
     """Train a reader with this layer, and tell the share of right answers, and of looks at them."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        attention = build(name)  # before the rest of the reader, as the chapter does
-        reader = HeapReader(projections=False)
-        reader.attention = attention
+        reader = HeapReader(build(name))
         learn(reader, seed)
     reader.requires_grad_(False)
     looks = reader.weights(next(heaps(999, 1000)).words).argmax(-1)

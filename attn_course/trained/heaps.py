@@ -1,4 +1,4 @@
-"""The readers of chapter 08, trained to say who does what to whom, for its laboratory.
+"""The reader of chapter 08, trained to say who does what to whom, for its laboratory.
 
 A heap is nine words from three scenes: three people, three deeds, three things. A person should say
 its deed, a deed its thing, a thing its person; the right one of five is the one in the heap.
@@ -11,8 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attn_course.retrieval import dot_scores, masked_softmax
-from attn_course.self_attention import SelfAttention, basic_self_attention
+from attn_course.self_attention import SelfAttention
 from attn_course.trained.store import load_weights, save_weights, write_record
 from attn_course.training import train
 
@@ -27,7 +26,7 @@ SCENES = (
 )
 VOCABULARY = tuple(" ".join(SCENES).split())
 D_MODEL, STEPS, LEARNING_RATE = 32, 300, 3e-2
-NAMES = ("heaps_plain", "heaps_projections")
+NAME = "heaps_projections"
 FOLDER = Path(__file__).parent
 
 
@@ -57,44 +56,34 @@ class HeapReader(nn.Module):
     """A vector for each word, one round of self-attention, and a linear layer that says a word.
 
     Args:
-        projections: If True, queries, keys and values have matrices of their own; if False, the
-            vectors are all three.
+        attention: The layer by which words look at each other; by default one with projections.
     """
 
-    def __init__(self, projections: bool) -> None:
+    def __init__(self, attention: nn.Module | None = None) -> None:
         super().__init__()
         self.vectors = nn.Embedding(len(VOCABULARY), D_MODEL)
         nn.init.normal_(self.vectors.weight, std=0.1)
-        self.attention = SelfAttention(D_MODEL) if projections else None
+        self.attention = SelfAttention(D_MODEL) if attention is None else attention
         self.readout = nn.Linear(D_MODEL, len(VOCABULARY))
 
     def forward(self, words: Tensor, positions: Tensor | None = None) -> Tensor:
         """Logits of the answer of each word, (batch, length, vocab_size)."""
-        tokens = self._tokens(words, positions)
-        look = basic_self_attention if self.attention is None else self.attention
-        return self.readout(look(tokens))
+        return self.readout(self.attention(self._tokens(words, positions)))
 
     def weights(self, words: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return the weights with which each word looks at each, (batch, length, length)."""
-        tokens = self._tokens(words, positions)
-        if self.attention is None:
-            return masked_softmax(dot_scores(tokens, tokens))
-        return self.attention.weights(tokens)
+        return self.attention.weights(self._tokens(words, positions))
 
     def _tokens(self, words: Tensor, positions: Tensor | None) -> Tensor:
         tokens = self.vectors(words)
         return tokens if positions is None else tokens + positions
 
 
-def train_heap_reader(name: str, seed: int = 0) -> HeapReader:
-    """Train one of `NAMES` as chapter 08 does.
-
-    Raises:
-        ValueError: There is no such reader.
-    """
+def train_heap_reader(seed: int = 0) -> HeapReader:
+    """Train the reader with projections as chapter 08 does."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        reader = HeapReader(_has_projections(name))
+        reader = HeapReader()
         learn(reader, seed)
     return reader.requires_grad_(False)
 
@@ -104,32 +93,27 @@ def learn(reader: HeapReader, seed: int) -> None:
     train(reader, heaps(seed), _loss, STEPS, learning_rate=LEARNING_RATE, progress=False)
 
 
-def save_heap_reader(name: str, reader: HeapReader) -> None:
+def save_heap_reader(reader: HeapReader) -> None:
     """Write the weights in half precision, where `load_heap_reader` finds them."""
-    save_weights(FOLDER, name, reader, {"words": " ".join(VOCABULARY)})
+    save_weights(FOLDER, NAME, reader, {"words": " ".join(VOCABULARY)})
 
 
-def load_heap_reader(name: str) -> HeapReader:
-    """The trained reader `heaps_plain` or `heaps_projections`, in float32.
-
-    Raises:
-        ValueError: There is no such reader.
-    """
-    reader = HeapReader(_has_projections(name))
-    reader.load_state_dict(load_weights(FOLDER, name)[0])
+def load_heap_reader() -> HeapReader:
+    """The trained reader with projections, in float32."""
+    reader = HeapReader()
+    reader.load_state_dict(load_weights(FOLDER, NAME)[0])
     return reader.requires_grad_(False)
 
 
 def make() -> None:
-    """Train three seeds of both readers, store the first of each, and record what they can."""
+    """Train three seeds of the reader, store the first, and record what they can."""
     runs = []
-    for name in NAMES:
-        for seed in range(3):
-            reader = train_heap_reader(name, seed)
-            if seed == 0:
-                save_heap_reader(name, reader)
-                reader = load_heap_reader(name)
-            runs.append({"reader": name, "seed": seed, "right": round(share_right(reader), 3)})
+    for seed in range(3):
+        reader = train_heap_reader(seed)
+        if seed == 0:
+            save_heap_reader(reader)
+            reader = load_heap_reader()
+        runs.append({"seed": seed, "right": round(share_right(reader), 3)})
     write_record("heaps", runs, steps=STEPS, learning_rate=LEARNING_RATE)
 
 
@@ -137,12 +121,6 @@ def share_right(reader: HeapReader, seed: int = 999, size: int = 1000) -> float:
     """The share of words whose answer is right, in heaps that it has not learned from."""
     test = next(heaps(seed, size))
     return float((reader(test.words).argmax(-1) == test.answers).float().mean())
-
-
-def _has_projections(name: str) -> bool:
-    if name not in NAMES:
-        raise ValueError(f"there is no reader {name!r}; choose from {', '.join(NAMES)}")
-    return name == "heaps_projections"
 
 
 def _loss(reader: HeapReader, heap: Heap) -> Tensor:

@@ -1,4 +1,4 @@
-"""The live readers of heaps: in the page they answer as in PyTorch, in any order of the words."""
+"""The live reader of heaps: in the page it answers as in PyTorch, in any order of the words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attn_course.interactive import permutation_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
 from attn_course.self_attention import sinusoidal_positions
-from attn_course.trained.heaps import NAMES, VOCABULARY, heaps, load_heap_reader, share_right
+from attn_course.trained.heaps import NAME, VOCABULARY, heaps, load_heap_reader, share_right
 from attn_course.trained.store import record
 from tests.figures.interactive_laws import (
     opened,
@@ -31,7 +31,7 @@ def drawn() -> InteractiveFigure:
     return permutation_explorer(WORDS)
 
 
-address, window, page, figure = page_of("permutation", lambda: drawn().html, *NAMES)
+address, window, page, figure = page_of("permutation", lambda: drawn().html, NAME)
 
 
 def reading(figure: Locator, part: str) -> str:
@@ -45,18 +45,18 @@ def test_page_reads_heaps_as_pytorch(figure: Locator) -> None:
     order = torch.stack([torch.randperm(9, generator=draw) for _ in heap])
     words = heap.gather(1, order)
     states = [
-        {"model": NAMES[i % 2], "positions": i % 3 == 0, "heap": ".".join(map(str, row))}
+        {"positions": i % 3 == 0, "heap": ".".join(map(str, row))}
         for i, row in enumerate(words.tolist())
     ]
     found = read_all(figure, states)
-    readers = {name: load_heap_reader(name).double() for name in NAMES}
+    reader = load_heap_reader().double()
     places = sinusoidal_positions(9, 32).double()
     for state, row, got in zip(states, words, found, strict=True):
-        given, name = (row[None], places if state["positions"] else None), state["model"]
-        wanted = readers[name].weights(*given)[0]
+        given = (row[None], places if state["positions"] else None)
+        wanted = reader.weights(*given)[0]
         weights = torch.tensor(got["weights"], dtype=torch.double)
         assert_close(weights, wanted, rtol=0, atol=AGREES_TO)
-        sure, answers = readers[name](*given)[0].softmax(-1).max(-1)
+        sure, answers = reader(*given)[0].softmax(-1).max(-1)
         assert got["answers"] == answers.tolist()
         found_sure = torch.tensor(got["sure"], dtype=torch.double)
         assert_close(found_sure, sure, rtol=0, atol=AGREES_TO)
@@ -70,17 +70,9 @@ def test_shuffled_words_get_shuffled_rows_unless_there_are_positions(figure: Loc
     assert reading(figure, "answers") == "9 of 9 right"
     figure.get_by_label("add a vector for each position").check()
     figure.get_by_text("another table").wait_for()
+    assert figure.locator(".attn-changed").count() > 2  # wrong answers
     figure.get_by_role("button", name="first order").click()
     figure.locator("[data-part='apart-reading']").wait_for(state="hidden")
-
-
-@pytest.mark.browser
-def test_without_projections_most_words_look_at_themselves(figure: Locator) -> None:
-    figure.get_by_label("basic").check()
-    figure.get_by_text("9 of 9 right").wait_for(state="detached")
-    weights = torch.tensor(figure.evaluate("root => root.reading.weights"))
-    assert (weights.diagonal() > 0.9).sum() > 4  # chapter 08
-    assert figure.locator(".attn-changed").count() > 2
 
 
 @pytest.mark.browser
@@ -94,12 +86,9 @@ def test_keyboard_walks_and_a_chosen_column_gets_another_word(figure: Locator) -
     assert reading(figure, "answers") == "9 of 9 right"
 
 
-def test_readers_are_those_of_the_record() -> None:
-    for name in NAMES:
-        first = next(run for run in record("heaps")["runs"] if run["reader"] == name)
-        assert abs(share_right(load_heap_reader(name)) - first["right"]) < 0.01
-    with pytest.raises(ValueError, match="there is no reader 'heaps'; choose from heaps_plain"):
-        load_heap_reader("heaps")
+def test_reader_is_that_of_the_record() -> None:
+    first = record("heaps")["runs"][0]
+    assert abs(share_right(load_heap_reader()) - first["right"]) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -107,7 +96,7 @@ def test_readers_are_those_of_the_record() -> None:
     [
         ([], "a heap has 9 different words, not 0"),
         (WORDS[:8] + WORDS[:1], "a heap has 9 different words, not 8"),
-        ([*WORDS[:8], "cat"], "the readers do not know 'cat'"),
+        ([*WORDS[:8], "cat"], "the reader does not know 'cat'"),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(words: list[str], message: str) -> None:
@@ -149,7 +138,7 @@ def test_words_that_only_a_link_names_are_in_their_first_order(
 @pytest.mark.browser
 def test_odd_links_and_odd_heaps_do_no_harm(browser: Browser, tmp_path: Path) -> None:
     odd = permutation_explorer([*WORDS[:8], "soup"])  # its cook is not there
-    address = write_page(tmp_path, odd.html, *NAMES)
+    address = write_page(tmp_path, odd.html, NAME)
     with opened(browser, f"{address}#lab=permutation&heap=1.2.x&row=99&column=-3") as page:
         figure = page.locator(FIGURE)
         page.wait_for_function("document.querySelector('.attn-figure').reading")

@@ -1,4 +1,4 @@
-"""The figure of permutations: the readers of chapter 08 at work in the page.
+"""The figure of permutations: the reader of chapter 08 at work in the page.
 
 The reader shuffles nine words, exchanges them, adds positions, and sees who looks at whom and what
 each word answers. Python gives the first state; `permutation.js` computes every other one.
@@ -13,18 +13,17 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
 from attn_course.interactive.sentences import require_known, rounded
-from attn_course.trained.heaps import NAMES, VOCABULARY, load_heap_reader
+from attn_course.trained.heaps import NAME, VOCABULARY, load_heap_reader
 
-FIRST = "heaps_projections"
-MODELS = dict(zip(NAMES, ("basic, not divided", "projections"), strict=True))
 HEAP_SIZE = 9
+POSITIONS = "add a vector for each position (not trained with it)"
 
 
 def permutation_explorer(words: Sequence[str]) -> InteractiveFigure:
-    """Nine words that look at each other, in the trained readers of chapter 08.
+    """Nine words that look at each other, in the trained reader of chapter 08.
 
     Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
-    the readers themselves run in the built book, and in JupyterLab beside a built book.
+    the reader itself runs in the built book, and in JupyterLab beside a built book.
 
     Args:
         words: Nine different words of `attn_course.trained.heaps.VOCABULARY`.
@@ -34,9 +33,9 @@ def permutation_explorer(words: Sequence[str]) -> InteractiveFigure:
     """
     if len(words) != HEAP_SIZE or len(set(words)) < HEAP_SIZE:
         raise ValueError(f"a heap has {HEAP_SIZE} different words, not {len(set(words))}")
-    require_known(words, VOCABULARY, "the readers do")
+    require_known(words, VOCABULARY, "the reader does")
     heap = torch.tensor([VOCABULARY.index(word) for word in words])
-    reader = load_heap_reader(FIRST)
+    reader = load_heap_reader()
     weights, answers = reader.weights(heap[None])[0], reader(heap[None])[0].argmax(-1).tolist()
     return InteractiveFigure(
         name="permutation",
@@ -51,13 +50,12 @@ def permutation_explorer(words: Sequence[str]) -> InteractiveFigure:
             "answers": answers,
             "weights": rounded(weights),
         },
-        live=provenance("100 heaps that they have not learned from", *NAMES),
-        weights=NAMES,
+        live=provenance("100 heaps that it has not learned from", NAME),
+        weights=[NAME],
     )
 
 
 def _controls(heap: str) -> str:
-    models = [option("radio", "model", name, text, name == FIRST) for name, text in MODELS.items()]
     buttons = [
         ("shuffle", "shuffle the words"),
         ("back", "first order"),
@@ -66,7 +64,6 @@ def _controls(heap: str) -> str:
     return (
         hint("Shuffle the words: who looks at whom? Click a column to exchange its word.")
         + tag("div", "".join(button(*one) for one in buttons), class_="attn-options")
-        + choice("Queries, keys and values", *models)
-        + choice("Order", option("checkbox", "positions", "on", "add a vector for each position"))
+        + choice("Order", option("checkbox", "positions", "on", POSITIONS))
         + kept(heap=heap, first=heap, row="", column="")
     )

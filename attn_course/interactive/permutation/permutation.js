@@ -1,11 +1,9 @@
-// The readers of chapter 08: a vector for each word, one round of self-attention, a linear readout.
+// The reader of chapter 08: a vector for each word, one round of self-attention, a linear readout.
 const heapReader = (tensors) => {
   const layer = layerOf(tensors),
     wide = tensors["vectors.weight"].shape[1];
-  const project = tensors["attention.project_query.weight"]
-    ? (role, tokens) => tokens.map((token) => linear(layer(`attention.project_${role}`), token))
-    : (role, tokens) => tokens; // the vectors play all three parts
-  const scale = tensors["attention.project_query.weight"] ? Math.sqrt(wide) : 1;
+  const project = (role, tokens) =>
+    tokens.map((token) => linear(layer(`attention.project_${role}`), token));
 
   const read = (words, withPositions) => {
     const vectors = words.map((word) => Float64Array.from(embed(layer("vectors"), word)));
@@ -13,7 +11,9 @@ const heapReader = (tensors) => {
       ? vectors.map((token, t) => plus(token, sinusoid(t, wide)))
       : vectors;
     const [queries, keys, values] = ["query", "key", "value"].map((role) => project(role, tokens));
-    const weights = queries.map((query) => softmax(keys.map((key) => dot(query, key) / scale)));
+    const weights = queries.map((query) =>
+      softmax(keys.map((key) => dot(query, key) / Math.sqrt(wide))),
+    );
     const logits = weights.map((row) => linear(layer("readout"), blend(row, values)));
     const answers = logits.map(largest),
       sure = logits.map((row, i) => softmax(row)[answers[i]]);
@@ -99,11 +99,11 @@ attnFigure("permutation", (root, data, say, parts) => {
   };
 
   const act = attnAnswers(parts, {
-    needs: () => [value("model")],
+    needs: () => ["heaps_projections"],
     make: ({ tensors }) => heapReader(tensors),
     answer: (models) => {
-      ran(models[value("model")].read);
-      compute(models[value("model")]);
+      ran(models.heaps_projections.read);
+      compute(models.heaps_projections);
     },
   });
 
