@@ -184,8 +184,7 @@ def soft_lookup(
     require_positive("temperature", temperature)
     _require_keys(key.shape[-2])
     scores = distance_scores(query, key)
-    # make the best score 0 first, since the division alone could send
-    # all scores to -inf
+    # the largest score becomes 0, or all could overflow
     best = scores.amax(-1, keepdim=True).detach()
     return attend((scores - best) / temperature, value)
 

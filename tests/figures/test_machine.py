@@ -209,6 +209,17 @@ def test_a_finger_masks_a_key_and_sets_a_score(page: Page) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("name", ["retrieval", "bahdanau", "luong"])
+def test_the_score_of_a_masked_key_reads_minus_infinity_in_the_words_too(
+    page: Page, name: str
+) -> None:
+    root = machine(page, name)
+    read_all(root, [{"off": "0_1_0", "step": 1}])
+    assert root.locator("text", has_text="−∞").count() == 1
+    assert root.locator(".attn-sentence").inner_text().count("−∞") == 1
+
+
+@pytest.mark.browser
 @in_some_states
 def test_steps_go_forwards_and_backwards_by_button_and_by_key(page: Page, name: str) -> None:
     root, last = machine(page, name), len(STATES[name].steps)

@@ -75,5 +75,5 @@ attnMachine("machine-bahdanau", {
         pen.text(`says${i}`, 324, 248 + 18 * i, line, "ink", { small: true }),
       );
     }),
-  say: ({ query }, model, step) => sayGeometry(query, "", model, step),
+  say: (state, model, step) => sayGeometry(state, "", model, step),
 });

@@ -18,9 +18,11 @@ const drawGeometry = (pen, { off }, model, set, drawPlane) => {
   return below + 112;
 };
 
-const sayGeometry = (query, how, { scores, weights, output, empty }, step) => {
+const sayGeometry = ({ query, off }, how, { scores, weights, output, empty }, step) => {
   if (empty) return "Every key is masked: nothing is left to share out.";
-  const parts = [`The query ${shownPair(query)} has the scores ${listed(scores)}${how}`];
+  const parts = [
+    `The query ${shownPair(query)} has the scores ${listed(masked(scores, off))}${how}`,
+  ];
   if (step > 1) parts.push(`the weights ${listed(weights)}`);
   if (step > 2) parts.push(`and the output ${shown(output)}`);
   return `${parts.join(", ").replace(", and", " and")}.`;

@@ -85,6 +85,6 @@ attnMachine("machine-luong", {
       drawKeys(planeOf(pen, "plane", box, [-2.4, 2.4, -2.4, 2.4], title), state, set);
       if (state.score !== "dot") drawBending(pen, state, set);
     }),
-  say: ({ query, score }, model, step) =>
-    sayGeometry(query, score === "dot" ? "" : " through W", model, step),
+  say: (state, model, step) =>
+    sayGeometry(state, state.score === "dot" ? "" : " through W", model, step),
 });

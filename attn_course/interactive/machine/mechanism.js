@@ -12,9 +12,11 @@ const blend = (weights, values) =>
       )
     : dot(weights, values);
 
+const masked = (scores, off) => scores.map((score, j) => (off[j] ? -Infinity : score));
+
 // `off` masks keys: their powers are 0. If nothing is left, all weights are 0, and it says `empty`.
 const attend = (scores, values, { off = [], temperature = 1 } = {}) => {
-  const logits = scores.map((score, j) => (off[j] ? -Infinity : score / temperature));
+  const logits = masked(scores, off).map((score) => score / temperature);
   const best = Math.max(...logits),
     empty = best === -Infinity;
   // the best one is subtracted, so that cold scores do not overflow

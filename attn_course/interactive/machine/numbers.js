@@ -8,6 +8,7 @@ const pairsOf = (flat) =>
 
 // Numbers as the reader sees them: a long minus, and none before a zero.
 const shown = (number, digits = 2) => {
+  if (number === -Infinity) return "\u2212\u221e";
   if (Math.abs(number) >= 1e4) return number.toExponential(1).replace("e+", "e");
   const text = number.toFixed(Math.abs(number) >= 1000 ? 0 : digits);
   return text.replace(/^-(0\.?0*)$/, "$1").replace("-", "\u2212");

@@ -21,8 +21,8 @@ attnMachine("machine-retrieval", {
     return height + 122;
   },
 
-  say({ scores, values }, { sum, weights, output, empty }, step) {
-    if (step === 1) return `The scores are ${listed(scores)}.`;
+  say({ scores, values, off }, { sum, weights, output, empty }, step) {
+    if (step === 1) return `The scores are ${listed(masked(scores, off))}.`;
     if (empty) return "Every key is masked: nothing is left to share out.";
     if (step === 2)
       return `Each power is divided by their sum ${shown(sum)}: the weights are ${listed(weights)}.`;

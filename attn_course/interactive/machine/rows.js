@@ -106,7 +106,7 @@ const drawScore = ({ pen, at, bar, range, names, drag }, { j, y, off }, { scores
     "ink",
     { line: 1, opacity: 0.5 },
   );
-  const text = off ? "\u2212\u221e" : shown(score);
+  const text = shown(off ? -Infinity : score);
   pen.text(`score${j}-is`, zero + (left ? 13 : -13), y, text, "ink", {
     at: left ? "start" : "end",
   });
