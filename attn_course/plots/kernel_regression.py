@@ -157,7 +157,7 @@ def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float)
     with _drawn(1, 3.4) as (figure, axes):
         for (line, hue), (name, error) in zip(JUDGES, errors.items(), strict=True):
             axes.plot(widths, error, linestyle=line, color=hue, label=name)
-            above = 20 if error[1] > error[0] else 6  # else a rising line crosses its name
+            above = 32 if error[1] > error[0] else 6  # else a rising line crosses its name
             start = float(widths[0]), float(error[0])
             axes.annotate(name, start, (4, above), textcoords="offset points", color=hue)
         axes.axvline(chosen, color=FAINT, linewidth=1)

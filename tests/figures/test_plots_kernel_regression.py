@@ -23,7 +23,11 @@ HEIGHTS = {
 WIDTHS = torch.logspace(-1.3, 0.4, 17)
 ERRORS = {name: 0.1 + (WIDTHS - 0.2 * n).square() for n, name in enumerate(HEIGHTS, start=1)}
 SPREADS = dict(zip(HEIGHTS, [1, 0.58, 0.41, 0.45], strict=True))
-JUDGES = {"leave-one-out": 1 + WIDTHS, "training error": WIDTHS, "error to the truth": 0.1 / WIDTHS}
+JUDGES = {
+    "leave-one-out": 1 + WIDTHS,
+    "without the mask": WIDTHS,
+    "error to the truth": 0.1 / WIDTHS,
+}
 SHARES = {f"width {n}": torch.tensor([1.0, 0.7, 0.1]) ** n for n in (0.3, 1.0, 4.0)}
 IMAGES = {rank: torch.eye(8) / rank for rank in (1, 16, 1024)}
 

@@ -46,7 +46,7 @@ const drawCurve = ({ pen, state, x, y, pairs }) => {
     if (!empty) d += `${lifted ? "M" : "L"}${x(place).toFixed(1)},${y(output).toFixed(1)}`;
     lifted = empty;
   }
-  pen.path("curve", d || "M0,0", "output", { line: 2.5, opacity: 0.5 * pen.seen(3) });
+  pen.path("curve", d || "M0,0", "output", { line: 2.5, opacity: 0.8 * pen.seen(3) });
 };
 
 const drawPoints = (chart) => {

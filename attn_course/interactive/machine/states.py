@@ -9,7 +9,7 @@ from attn_course.interactive.controls import choice, kept, option, slider
 from attn_course.interactive.machine.draws import WIDTHS, cells_drawn, scores_by_width
 from attn_course.interactive.markup import tag
 
-KERNELS = ("Gaussian", "boxcar", "triangular", "Epanechnikov")
+KERNELS = ("triangular", "Gaussian", "boxcar", "Epanechnikov")
 THREE = ("scores", "weights", "blend")
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 BASELINES = tuple(round(fifth / 5, 1) for fifth in range(-25, 3))
@@ -114,7 +114,7 @@ STATES = {
         },
         controls={
             "kernel": Choice("kernel", KERNELS),
-            "width": Slider("width", "key", (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0), 1.0),
+            "width": Slider("width", "key", (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0), 2.0),
         },
         acts={"add": "add a point"},
     ),
