@@ -1,7 +1,7 @@
 """Learning to align: additive attention, and a decoder that looks back at every step."""
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attn_course.retrieval import masked_softmax
@@ -128,6 +128,25 @@ class BahdanauTranslator(AttentionTranslator):
         projected_key = self.score.project_key(annotations)
         return annotations, projected_key, mask.unsqueeze(1), torch.tanh(self.bridge(final))
 
+    def turn(
+        self,
+        word: Float[Tensor, "batch d_embedding"],
+        hidden: Float[Tensor, "batch d_hidden"],
+        annotations: Float[Tensor, "batch source_len d_annotation"],
+        projected_key: Float[Tensor, "batch source_len d_score"],
+        mask: Bool[Tensor, "batch 1 source_len"],
+    ) -> tuple[
+        Float[Tensor, "batch 1 source_len"],
+        Float[Tensor, "batch d_annotation"],
+        Float[Tensor, "batch d_hidden"],
+    ]:
+        """Read one word: the weights, the context and the next hidden state."""
+        scores = self.score(hidden.unsqueeze(1), projected_key)
+        weights = masked_softmax(scores, mask)
+        context = (weights @ annotations).squeeze(1)
+        hidden = self.cell(torch.cat([word, context], -1), hidden)
+        return weights, context, hidden
+
     def trace(
         self, tokens: Int[Tensor, "batch target_len"], state: State
     ) -> tuple[
@@ -135,15 +154,13 @@ class BahdanauTranslator(AttentionTranslator):
         Float[Tensor, "batch target_len source_len"],
         State,
     ]:
-        """Compute the scores, the weights and the context, then step the cell, for each word."""
+        """Take a turn for each word, then compute all logits at once."""
         annotations, projected_key, mask, hidden = state
         words = embed(self.embedding, tokens)
         states, contexts, weights = [], [], []
         for word in words.unbind(1):
-            scores = self.score(hidden.unsqueeze(1), projected_key)
-            weights.append(masked_softmax(scores, mask))
-            context = (weights[-1] @ annotations).squeeze(1)
-            hidden = self.cell(torch.cat([word, context], -1), hidden)
+            row, context, hidden = self.turn(word, hidden, annotations, projected_key, mask)
+            weights.append(row)
             states.append(hidden)
             contexts.append(context)
         seen = torch.stack(contexts, 1)

@@ -1,6 +1,6 @@
 """`{listing} attn_course.retrieval.attend`: the code of a function, as the package runs it.
 
-A method is named with its class, `attn_course.bahdanau.BahdanauTranslator.trace`.
+A method is named with its class, `attn_course.bahdanau.BahdanauTranslator.turn`.
 
 First comes its essence, which `essence.py` cuts out of it; the whole is one click away, unless both
 are the same. The docstring is left out, because the page around it says the same in more words; the

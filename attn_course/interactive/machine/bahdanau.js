@@ -21,8 +21,8 @@ const drawSums = (plane, { query, keys, off, v }, set) => {
     plane.arrow(`key${j}`, key, "key", { line: 2.5, name: String(j + 1), opacity });
     plane.arrow(`sum${j}`, sum, "query", {
       from: key,
-      line: 1.2,
-      opacity: 0.45 * opacity,
+      line: 1.5,
+      opacity,
       dash: "4 3",
     });
     plane.inside(`hidden${j}`, () => {
@@ -66,7 +66,7 @@ attnMachine("machine-bahdanau", {
       const plane = planeOf(pen, "plane", box, [-2.4, 2.4, -2.4, 2.4], "q + k, squashed");
       drawSums(plane, state, set);
       if (pen.narrow) return;
-      pen.text("formula", 324, 226, "s = v \u00b7 tanh(q + k)", "ink", { bold: true });
+      pen.text("formula", 324, 226, "score = v \u00b7 tanh(q + k)", "ink", { bold: true });
       const says = [
         "query and key are added; tanh pulls the sum into the",
         "dashed square; its dot product with v is the score",
