@@ -124,7 +124,7 @@ def _context(axes: Axes) -> None:
     axes.text(GATE, LOW, "$\\times$", ha="center", va="center")
     axes.text(GATE - 0.05, LOW + 0.75, "$\\beta_t$", ha="center", va="center")
     _arrow(axes, (GATE + RING, LOW), (OUTPUT - 0.45, LOW))
-    _box(axes, (OUTPUT, LOW), "output", "$c_t$")
+    _box(axes, (OUTPUT, LOW), "output", "$\\beta_t c_t$")
 
 
 def _state(axes: Axes, given: str) -> None:

@@ -246,7 +246,7 @@ LAWS = {
     "kernel_regression": Law(points_on_a_line, kernel_regression),
     "bahdanau": Law(arrows("v"), bahdanau),
     "luong": Law(arrows("W"), luong),
-    "reinforce": Law(lambda draw: {"drawn": [draw.randint(1, 200)]}, reinforce),
+    "reinforce": Law(lambda draw: {"drawn": [draw.randint(1, 2000)]}, reinforce),
     "scaled_dot_product": Law(lambda _: {}, scaled_dot_product),
     "basic_self_attention": Law(three_words(), basic_words),
     "self_attention": Law(three_words("W_Q", "W_K", "W_V"), self_attention),

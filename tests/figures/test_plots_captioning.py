@@ -193,7 +193,8 @@ def test_step_shows_image_features_weights_and_words() -> None:
     figure = captioner_step()
     shown = words_in(figure)
     assert {f"$h_{{{row},{column}}}$" for row in (1, 2, 3) for column in (1, 2, 3)} < set(shown)
-    assert {"image", "CNN", "annotations", "seven", "a", "$c_t$", "$s_t$", "$s_{t-1}$"} < set(shown)
+    states = {"$s_{t-1}$", "$\\beta_t c_t$", "$s_t$"}
+    assert states | {"image", "CNN", "annotations", "seven", "a"} < set(shown)
     for weight in weights()[1].flatten().tolist():
         assert f"{weight:.2f}" in shown
     (axes,) = figure.axes
@@ -203,7 +204,7 @@ def test_step_shows_image_features_weights_and_words() -> None:
 def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
     """As `Captioner.trace` computes them: the gate from the state, cell and readout from three."""
     (axes,) = captioner_step().axes
-    named = {"$s_{t-1}$", "$s_t$", "$c_t$", "$\\times$", "a", "seven"}
+    named = {"$s_{t-1}$", "$s_t$", "$\\beta_t c_t$", "$\\times$", "a", "seven"}
     places = {t.get_text(): t.get_position() for t in axes.texts if t.get_text() in named}
     assert set(places) == named
 
@@ -212,15 +213,15 @@ def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
 
     arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
     drawn = {(nearest(arrow.xyann), nearest(arrow.xy)) for arrow in arrows}
-    inputs = {("$s_{t-1}$", "$s_t$"), ("$c_t$", "$s_t$"), ("a", "$s_t$")}
-    inputs |= {("$s_t$", "seven"), ("$c_t$", "seven"), ("a", "seven")}
-    inputs |= {("$s_{t-1}$", "$\\times$"), ("$\\times$", "$c_t$")}
+    inputs = {("$s_{t-1}$", "$s_t$"), ("$\\beta_t c_t$", "$s_t$"), ("a", "$s_t$")}
+    inputs |= {("$s_t$", "seven"), ("$\\beta_t c_t$", "seven"), ("a", "seven")}
+    inputs |= {("$s_{t-1}$", "$\\times$"), ("$\\times$", "$\\beta_t c_t$")}
     assert inputs <= drawn
 
 
 def test_every_step_adds_to_the_one_before() -> None:
     drawn = [draw_step(image(), weights()[1], "a", "seven", steps) for steps in (1, 2, 3, 4)]
-    new = ["$s_{t-1}$", "$c_t$", "$s_t$", "seven"]
+    new = ["$s_{t-1}$", "$\\beta_t c_t$", "$s_t$", "seven"]
     for steps, figure in enumerate(drawn, 1):
         assert [name for name in new if name in words_in(figure)] == new[:steps]
     (axes,) = drawn[-1].axes

@@ -40,5 +40,5 @@ def scores_by_width() -> dict[str, Any]:
 def cells_drawn() -> dict[str, Any]:
     """Cells drawn by REINFORCE, one after the other, with the chances of chapter 06."""
     generator = torch.Generator().manual_seed(SEED)
-    cells = torch.tensor([0.5, 0.25, 0.25]).multinomial(200, replacement=True, generator=generator)
+    cells = torch.tensor([0.5, 0.25, 0.25]).multinomial(2000, replacement=True, generator=generator)
     return {"cells": cells.tolist()}

@@ -78,8 +78,8 @@ const drawVariance = (pen, y, { variance }, baseline) => {
 attnMachine("machine-reinforce", {
   model: modelOf,
   acts: {
-    draw: ({ drawn: [many] }) => ({ drawn: [Math.min(many + 1, 200)] }),
-    more: ({ drawn: [many] }) => ({ drawn: [Math.min(many + 20, 200)] }),
+    draw: ({ drawn: [many] }, { cells }) => ({ drawn: [Math.min(many + 1, cells.length)] }),
+    more: ({ drawn: [many] }, { cells }) => ({ drawn: [Math.min(many + 500, cells.length)] }),
   },
   draw(pen, { drawn: [many], baseline }, model) {
     const gap = 22,

@@ -148,7 +148,7 @@ STATES = {
         steps=("draw", "push", "mean"),
         numbers={"drawn": (1,)},
         controls={"baseline": Slider("baseline", "value", BASELINES, 0.0)},
-        acts={"draw": "draw again", "more": "draw 20 times"},
+        acts={"draw": "draw again", "more": "draw 500 times"},
         data=cells_drawn,
     ),
     "scaled_dot_product": State(
