@@ -19,6 +19,8 @@ const drawKind = (pen, key, title, [x, width], tall, ends, { scores, weights }) 
     [highest, largest] = [scores, weights].map((list) => `largest ${shown(Math.max(...list))}`);
   pen.text(`${key}-title`, x, 8, title, "ink", { bold: true });
   pen.text(`${key}-highest`, x + width, 8, highest, "ink", { at: "end", halo: true });
+  if (key === "root")
+    pen.text("root-scale", x + width, 26, "same scale", "ink", { at: "end", small: true });
   drawBars(pen, `${key}-score`, [x, 22, width, tall], scores, ends, "ink", {
     opacity: 0.55,
   });

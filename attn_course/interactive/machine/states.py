@@ -154,7 +154,7 @@ STATES = {
     "scaled_dot_product": State(
         chapter="scaled_dot_product",
         label="The attention machine: the width and its root",
-        hint="Drag the width: scores grow like √d, unless they are divided by it.",
+        hint="Drag the width.",
         steps=("scores", "weights", "slope"),
         controls={"d": Slider("width d", "query", WIDTHS, 64)},
         data=scores_by_width,
