@@ -72,7 +72,7 @@ def head_explorer(
             cell="this head",
             rows="its other rows",
             rank="of all heads",
-            marks="the two marks",
+            marks="[CLS] and [SEP]",
         ),
         data={
             "weights": NAME,

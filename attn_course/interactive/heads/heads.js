@@ -63,7 +63,7 @@ attnFigure("heads", (root, data, say, parts) => {
     show("cell", `${asking} gives ${percent(here)} to ${at}`);
     show("rows", `give ${percent(others)} to ${at} on average`);
     show("rank", `${more} of ${all.length} give it more`);
-    show("marks", `get ${percent(marks / words.length)} from a word of this head`);
+    show("marks", `get ${percent(marks / words.length)} of a word’s weight, on average`);
     if (record) root.reading = { ...now, table, others, more };
     say(
       `${data.sentences[sentence].replace(/\.$/, "")}: in layer ${layer}, head ${head}, ` +

@@ -186,7 +186,7 @@ STATES = {
         numbers={"verbs": (0, 2, 2, 0.4)},
         controls={
             "order": Choice("order", ("hang … let", "let … hang")),
-            "stretch": Slider("length of key 1", "key", LENGTHS, 1.0),
+            "stretch": Slider("first verb's key", "key", LENGTHS, 1.0),
         },
     ),
 }
