@@ -29,7 +29,8 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
         forms = {"all pairs": length, "in chunks": chunk_len, "one by one": 1}
         for axes, (name, size) in zip(panels, forms.items(), strict=True):
             for query, key in ((q, k) for q in range(length) for k in range(q + 1)):
-                compared = query // size == key // size
+                # one by one, a token meets even itself in the state, into which it has been written
+                compared = size > 1 and query // size == key // size
                 square = Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
                 square.set_alpha(1 if compared else 0.25)
                 axes.add_patch(square)

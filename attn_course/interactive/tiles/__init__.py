@@ -40,7 +40,7 @@ def tile_explorer() -> InteractiveFigure:
 
 
 def _controls() -> str:
-    told = hint("Drag a score: what if the best comes last?")
+    told = hint("Drag a score: what if the best comes first?")
     acts = {"back": "\u25c2 back", "next": "next tile \u25b8", "all": "all tiles \u25b8"}
     return (
         tag("div", told + button("reset", "start again"), class_="attn-head")
