@@ -184,7 +184,7 @@ def soft_lookup(
     require_positive("temperature", temperature)
     _require_keys(key.shape[-2])
     scores = distance_scores(query, key)
-    # the largest score becomes 0, or all could overflow
+    # before dividing: a tiny temperature could send every score to -inf
     best = scores.amax(-1, keepdim=True).detach()
     return attend((scores - best) / temperature, value)
 

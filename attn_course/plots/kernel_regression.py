@@ -60,7 +60,7 @@ def one_estimate(
         river.scatter(key, value, color=ROLE["value"], s=70, label="values")
         share.fill_between(*kernel, color=ROLE["query"], alpha=0.12, linewidth=0)
         share.plot(*kernel, color=ROLE["query"], linewidth=1.2)
-        share.text(3.3, 0.58, "kernel / sum")
+        share.text(3.3, 0.58, "tent / sum")
         share.bar(key, weights, width=0.35, color=ROLE["weight"], label="weights")
         river.scatter(query, output, color=ROLE["output"], s=150, marker="*", label="output")
         river.annotate(
