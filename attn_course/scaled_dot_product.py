@@ -47,7 +47,7 @@ def scaled_dot_scores(
 
     Source: Vaswani et al. 2017, eq. 1.
     """
-    # divided first, as float16 may be too small for the product
+    # divided first, as the product may overflow float16
     return query / math.sqrt(query.shape[-1]) @ key.mT
 
 
