@@ -144,7 +144,7 @@ STATES = {
     "reinforce": State(
         chapter="captioning",
         label="The attention machine: REINFORCE, draw by draw",
-        hint="Draw again, and move the baseline: the black lines stay, the variance does not.",
+        hint="Draw again, and move the baseline: the thin lines stay, the variance does not.",
         steps=("draw", "push", "mean"),
         numbers={"drawn": (1,)},
         controls={"baseline": Slider("baseline", "value", BASELINES, 0.0)},
