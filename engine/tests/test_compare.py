@@ -413,3 +413,23 @@ def test_change_of_inputs_is_found_in_any_row_and_counts_once(contract, refused)
     reasons = {each.reason for row in found for each in row}
     assert reasons == {"it changes number, which belongs to the caller"}
     assert first_reason(tiny(), doubles_in_place) is None  # which promises nothing
+
+
+def draw_holes(generator, size=3):
+    return {"number": torch.full((size,), torch.nan, dtype=torch.float64)}
+
+
+def fill_holes(number):
+    return number.nan_to_num(1)
+
+
+def fill_holes_in_place(number):
+    return number.nan_to_num_(1)
+
+
+def test_nan_among_inputs_is_no_change_of_them():
+    rows = Check("it fills", 1, draw_holes), Check("stay", 1, draw_holes, untouched=True)
+    exercise = Exercise("fill_holes", fill_holes, rows)
+    assert examine(exercise, LocalSubmission(fill_holes), None) == [[], []]
+    found = examine(exercise, LocalSubmission(fill_holes_in_place), None)
+    assert [bool(row) for row in found] == [False, True]

@@ -48,18 +48,20 @@ def same(one: Plain, other: Plain, tolerance: float = 1e-5) -> bool:
 
 
 def identical(one: Plain, other: Input) -> bool:
-    """True if two values are the same to the last bit, dtypes included.
+    """True if two values are the same to the last bit, dtypes included; NaN is the same as NaN.
 
     What is no plain data in the second cannot be compared, and passes.
     """
     if isinstance(other, Tensor):
         if not isinstance(one, Tensor) or (one.dtype, one.device) != (other.dtype, other.device):
             return False
-        return torch.equal(one, other)
+        return torch.equal(one, other) or _equal_with_nan(one, other)
     if isinstance(other, np.ndarray):
         if not isinstance(one, np.ndarray) or array_oddity(one) or array_oddity(other):
             return False
-        return one.dtype == other.dtype and np.array_equal(one, other)
+        return one.dtype == other.dtype and np.array_equal(
+            one, other, equal_nan=other.dtype.kind in "fc"
+        )
     if isinstance(other, dict):
         return (
             isinstance(one, dict)
@@ -71,6 +73,11 @@ def identical(one: Plain, other: Input) -> bool:
             type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
         )
     return plain_kind(other) is not None or (type(one) is type(other) and one == other)
+
+
+def _equal_with_nan(one: Tensor, other: Tensor) -> bool:
+    same = (one == other) | (one.isnan() & other.isnan()) if one.shape == other.shape else None
+    return same is not None and bool(same.all())
 
 
 def share_of_numbers(value: Plain) -> float:
