@@ -182,8 +182,8 @@ gc.disable()
 numpy.seterr(all="raise")
 warnings.simplefilter("error")
 sys.settrace(lambda *_: None)
-signal.setitimer(signal.ITIMER_PROF, 0.1, 0.1)
 signal.signal(signal.SIGPROF, lambda *_: 1 / 0) and None
+signal.setitimer(signal.ITIMER_PROF, 0.1, 0.1)
 assert os.cpu_count() == 1"""
     graded = grade(process, cells, RIGHT, TRIED, HONEST, SPARED)
     assert not graded.shown[1]["error"]
