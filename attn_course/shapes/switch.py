@@ -9,6 +9,7 @@ import torch
 values_are_checked: ContextVar[bool] = ContextVar("values_are_checked", default=True)
 MAKES_A_GRAPH = torch._C._TorchDispatchModeKey.PROXY
 shapes_are_checked: ContextVar[bool] = ContextVar("shapes_are_checked", default=True)
+scores_are_trusted: ContextVar[bool] = ContextVar("scores_are_trusted", default=False)
 
 
 @contextmanager
@@ -28,12 +29,13 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
             care for such a query, takes as long as the arithmetic.
     """
     values = values_are_checked.set(False)
-    shapes = shapes_are_checked.set(shapes_are_checked.get() and not shapes_too)
+    trusted = scores_are_trusted.set(scores_are_trusted.get() or shapes_too)
     try:
-        yield
+        with shapes_known(shapes_too):
+            yield
     finally:
         values_are_checked.reset(values)
-        shapes_are_checked.reset(shapes)
+        scores_are_trusted.reset(trusted)
 
 
 @contextmanager
@@ -51,7 +53,7 @@ def shapes_known(known: bool) -> Iterator[None]:
 
 def trusts_scores() -> bool:
     """True within `unchecked(shapes_too=True)`: scores without a mask are taken to be finite."""
-    return not (is_traced() or shapes_are_checked.get() or values_are_checked.get())
+    return not is_traced() and scores_are_trusted.get()
 
 
 def is_traced() -> bool:

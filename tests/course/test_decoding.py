@@ -24,6 +24,7 @@ from attn_course.decoding import Hypotheses, beam_search, greedy_decode, search
 from attn_course.luong import LuongTranslator
 from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, FixedVectorTranslator, Translator
+from attn_course.shapes import unchecked
 from attn_course.shapes.switch import shapes_are_checked
 from tests.tensors import CLOSELY, EXACTLY
 
@@ -524,3 +525,13 @@ def test_steps_are_held_to_their_shapes_twice_and_to_their_values_always(search:
         with pytest.raises(ValueError, match=message):
             search(model, sources(1), 4)
         assert shapes_are_checked.get()
+
+
+def test_query_without_a_key_is_cared_for_at_every_step_without_looks_at_values() -> None:
+    """As `unchecked` promises: that shapes are known does not make scores finite."""
+    model, found = Watched(chain(BOS={A: 0.9}, A={A: 0.9}).logits), []
+    model.look = lambda step: found.append(masked_softmax(torch.full((1, 2), -math.inf)))
+    with unchecked():
+        greedy_decode(model, sources(1), 4)
+    assert len(found) == 4
+    assert all(weights.eq(0).all() for weights in found)
