@@ -12,12 +12,12 @@ from hintgrader.checking.findings import Fault, Finding, Findings
 from hintgrader.checking.invariant import MOST_NUMBERS, check_invariant, failure, numbers_in
 from hintgrader.checking.probes import probe
 from hintgrader.exercise.definition import Exercise
+from hintgrader.exercise.mutation.reference import CHANGED, MARKED
 from hintgrader.values.equality import as_number, identical
 from hintgrader.worker.plain import NONE, Foreign, Plain, name_kind
 from hintgrader.worker.submission import Outcome, copy_of
 
 AS_WELL = "the output has to be right as well: "
-MARKED, CHANGED = "marked: ", "changed: "
 NO_MEMORY = "its output takes more memory than the grader has"
 
 
@@ -131,14 +131,13 @@ def _wrong(case: Case, submission: Submission, look_at_inputs: bool) -> Fault | 
         wrong = _compare_gradients(case, submission)
     else:
         wrong, latest = _compare(case, submission)
-    if wrong and check.untouched and not wrong.late:
+    if wrong:
         # the inputs of a function that does nothing stay untouched too: no points for that
-        return replace(wrong, reason=f"{AS_WELL}{wrong.reason}")
-    if wrong is None and check.untouched:
+        as_well = check.untouched and not wrong.late
+        return replace(wrong, reason=f"{AS_WELL}{wrong.reason}") if as_well else wrong
+    if check.untouched:
         return _compare_inputs(case, latest or submission.call(case.given))
-    if wrong is None and look_at_inputs and latest:
-        return _compare_inputs(case, latest)
-    return wrong
+    return _compare_inputs(case, latest) if look_at_inputs and latest else None
 
 
 def _compare(case: Case, submission: Submission) -> tuple[Fault | None, Outcome | None]:

@@ -55,7 +55,9 @@ def identical(one: Plain, other: Input) -> bool:
     if isinstance(other, Tensor):
         if not isinstance(one, Tensor) or (one.dtype, one.device) != (other.dtype, other.device):
             return False
-        return torch.equal(one, other) or _equal_with_nan(one, other)
+        if one.shape != other.shape:
+            return False
+        return bool(torch.isclose(one, other, rtol=0, atol=0, equal_nan=True).all())
     if isinstance(other, np.ndarray):
         if not isinstance(one, np.ndarray) or array_oddity(one) or array_oddity(other):
             return False
@@ -73,11 +75,6 @@ def identical(one: Plain, other: Input) -> bool:
             type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
         )
     return plain_kind(other) is not None or (type(one) is type(other) and one == other)
-
-
-def _equal_with_nan(one: Tensor, other: Tensor) -> bool:
-    same = (one == other) | (one.isnan() & other.isnan()) if one.shape == other.shape else None
-    return same is not None and bool(same.all())
 
 
 def share_of_numbers(value: Plain) -> float:

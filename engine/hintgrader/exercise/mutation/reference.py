@@ -41,6 +41,8 @@ from hintgrader.exercise.wrong_answers import (
 )
 from hintgrader.worker.plain import Inputs, Plain, map_leaves
 
+# What is seen of an answer that changes an input, or marks it for gradients: this, and its name.
+CHANGED, MARKED = "changed: ", "marked: "
 CUTS_OFF = "cuts off"
 FILLS = (-1e3, -1e9)
 WRONG = {
@@ -97,7 +99,8 @@ class Variant:
     @property
     def sign(self) -> str | None:
         """The evidence of an answer that errs like this, where that does not depend on numbers."""
-        return {"changes": f"changed: {self.of}", "marks": f"marked: {self.of}"}.get(self.kind)
+        about = {"changes": CHANGED, "marks": MARKED}.get(self.kind)
+        return about and f"{about}{self.of}"
 
     @property
     def shows(self) -> Callable[[Plain], bool] | None:
