@@ -188,6 +188,18 @@ def test_reader_stands_where_key_mouse_and_finger_say(page: Page, figure: Locato
 
 
 @pytest.mark.browser
+def test_silent_head_is_grey_and_struck_in_the_picture(figure: Locator) -> None:
+    coloured, struck = figure.locator(".attn-picture .f.weight"), figure.locator(".t.off")
+    for off in ([], [0], [1], [0, 1]):
+        read(figure, {"text": TEXT, "at": ""} | {f"off{layer}": layer in off for layer in (0, 1)})
+        names = {text for layer in off for text in (f"layer {layer}", f"layer {layer}, off")}
+        assert {*struck.all_text_contents()} == names
+        assert (coloured.count() > 0) == (len(off) < 2)
+        said = figure.locator(".attn-sentence").inner_text()
+        assert [layer for layer in (0, 1) if f"layer {layer}, which is silent" in said] == off
+
+
+@pytest.mark.browser
 def test_link_opens_the_state_and_an_odd_one_does_no_harm(
     page: Page, address: str, figure: Locator
 ) -> None:

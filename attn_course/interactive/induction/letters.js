@@ -8,10 +8,18 @@ const CELL = { wide: 17.8, narrow: 16.6 },
 const spelt = (letter) => (letter === " " ? "\u2423" : letter);
 const saidOf = (letter) => (letter === " " ? "a space" : `\u201c${letter}\u201d`);
 
-const drawBars = (pen, at, [x, y, wide], weights) => {
-  const [above, below] = weights.map((rows) => ROWS.bars * (rows[at] ?? 0));
-  pen.rect(`above${at}`, [x + 3, y + ROWS.bars - above, wide - 6, above], "weight", { round: 1 });
-  pen.rect(`below${at}`, [x + 3, y + ROWS.below, wide - 6, below], "weight", { round: 1 });
+// The weights of a silent head are grey: it looks, and what it finds goes nowhere.
+const SILENT = 0.25;
+const weightLooks = (isOff, opacity = 1) =>
+  isOff ? ["ink", { opacity: SILENT * opacity }] : ["weight", { opacity }];
+
+const drawBars = (pen, now, at, [x, y, wide]) => {
+  const [above, below] = now.weights.map((rows) => ROWS.bars * (rows[now.at][at] ?? 0)),
+    boxes = { above: [y + ROWS.bars - above, above], below: [y + ROWS.below, below] };
+  Object.entries(boxes).forEach(([name, [top, tall]], layer) => {
+    const [role, looks] = weightLooks(now.off.has(layer));
+    pen.rect(`${name}${at}`, [x + 3, top, wide - 6, tall], role, { ...looks, round: 1 });
+  });
 };
 
 const drawLetter = (pen, now, at, [x, y, wide]) => {
@@ -55,7 +63,7 @@ const drawLooks = (pen, now, { wide, edge, columns }) => {
   now.weights.forEach((rows, layer) => {
     const seen = largest(rows[now.at]),
       weight = rows[now.at][seen];
-    if (weight < SEEN || seen === now.at) return;
+    if (weight < SEEN || seen === now.at || now.off.has(layer)) return;
     drawArc(pen, layer, place(now.at), place(seen), weight, ends);
     if (!layer || !seen || now.off.has(0)) return;
     const note = `after ${spelt(now.text[seen - 1])}`,
@@ -86,17 +94,19 @@ const drawLetters = (pen, now, stand) => {
     [wide, edge] = [CELL[size], EDGE[size]],
     columns = Math.floor((pen.width - edge) / wide),
     lines = Math.ceil(now.text.length / columns),
-    weights = now.weights.map((rows) => rows[now.at]);
+    rowOf = { bars: 0, below: 1 }; // the layer
   for (let line = 0; line < lines; line++) {
     const y = line * ROWS.line,
       names = { bars: "layer 0", letter: "text", told: "predicted", below: "layer 1" };
     for (const row in names) {
       const shift = { bars: -7, below: 8 }[row] ?? 0;
-      pen.text(`name-${row}-${line}`, 0, y + ROWS[row] + shift, names[row], "ink", { small: true });
+      const isOff = now.off.has(rowOf[row]),
+        looks = { small: true, off: isOff, opacity: isOff ? 0.6 : 1 };
+      pen.text(`name-${row}-${line}`, 0, y + ROWS[row] + shift, names[row], "ink", looks);
     }
     for (let at = line * columns; at < Math.min((line + 1) * columns, now.text.length); at++) {
       const place = [edge + (at - line * columns) * wide, y, wide];
-      drawBars(pen, at, place, weights);
+      drawBars(pen, now, at, place);
       drawLetter(pen, now, at, place);
     }
   }

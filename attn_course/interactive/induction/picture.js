@@ -34,11 +34,10 @@ const drawMap = (pen, now, layer, [x, y, side]) => {
     }),
   );
   pen.rect(`frame${layer}`, [x, y, side, side], "ink", { line: 1, opacity: 0.4, round: 0 });
-  shades.forEach((squares, i) =>
-    pen.path(`map${layer}-${i}`, squares.join("") || "M0,0", "weight", {
-      opacity: (i + 1) / SHADES,
-    }),
-  );
+  shades.forEach((squares, i) => {
+    const looks = weightLooks(now.off.has(layer), (i + 1) / SHADES);
+    pen.path(`map${layer}-${i}`, squares.join("") || "M0,0", ...looks);
+  });
   const here = [x, y + now.at * cell, (now.at + 1) * cell, cell];
   pen.rect(`row${layer}`, here, "query", { line: 1.2, round: 0 });
 };
@@ -50,8 +49,12 @@ const drawInduction = (pen, now, stand) => {
     left = pen.width - 2 * side - gap,
     bottom = drawNext(pen, now, [0, top, Math.min(left - 24, 290)]);
   [0, 1].forEach((layer) => {
-    const x = left + layer * (side + gap);
-    pen.text(`title${layer}`, x, top + 8, `layer ${layer}`, "ink", { bold: true });
+    const x = left + layer * (side + gap),
+      off = now.off.has(layer);
+    pen.text(`title${layer}`, x, top + 8, `layer ${layer}${off ? ", off" : ""}`, "ink", {
+      bold: true,
+      off,
+    });
     drawMap(pen, now, layer, [x, top + 22, side]);
   });
   return Math.max(bottom, top + 22 + side) + 4;
@@ -64,7 +67,8 @@ const foundSaid = ({ text, told }) => {
       .filter((i) => i && text.indexOf(text.slice(i - 1, i + 1)) < i - 1),
     right = again.filter((i) => told[i - 1] === text[i]).length;
   if (!again.length) return "No pair of letters has come twice yet.";
-  return `Of ${again.length} letters that could be predicted, ${right} were.`;
+  const letters = again.length === 1 ? "1 letter" : `${again.length} letters`;
+  return `Of ${letters} that could be predicted, ${right} ${right === 1 ? "was" : "were"}.`;
 };
 
 const inductionSentence = (now) => {
@@ -73,15 +77,12 @@ const inductionSentence = (now) => {
     const row = rows[now.at],
       at = largest(row),
       seen = `${saidOf(now.text[at])}, letter ${at + 1}`;
-    return `The head of layer ${layer} has ${percent(row[at])} of its weight on ${seen}.`;
+    const head = `The head of layer ${layer}${now.off.has(layer) ? ", which is silent," : ""}`;
+    return `${head} has ${percent(row[at])} of its weight on ${seen}.`;
   });
-  const silent = [...now.off].map((layer) => `layer ${layer}`).join(" and ");
   return [
     foundSaid(now),
     `After letter ${now.at + 1}, ${saidOf(now.text[now.at])}, it expects ${saidOf(now.symbols[token])}, ${percent(share)}.`,
     ...looks,
-    silent && `Silent: ${silent}.`,
-  ]
-    .filter(Boolean)
-    .join(" ");
+  ].join(" ");
 };
