@@ -39,6 +39,7 @@ OTHERS = (
     ("p-", VIOLET),
 )
 BOX = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
+LANE, SEED = 0.18, 0.06  # between two layers at a distance, and between two seeds of a layer
 EDGE = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}  # where marks overlap
 Lines = Mapping[str, Tensor]
 
@@ -188,6 +189,9 @@ def _name_at_ends(axes: Axes, ends: Mapping[str, float], beyond: float = 0) -> N
 def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
     """Draw the steps to learn against the distance: a mark for each seed, a line for the medians.
 
+    Each layer has a lane of its own at a distance, and each seed its place in the lane, so that no
+    mark hides another.
+
     Args:
         sizes: Distances that the task bridges, (num_sizes,); they stand evenly.
         steps: For each layer, the steps that it took, NaN if it failed, (num_seeds, num_sizes).
@@ -199,19 +203,22 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 4.4))
         axes.axhspan(edge, top, color=FAINT, alpha=0.35, linewidth=0)
-        axes.text(-0.36, 0.94 * top, f"not learned\nin {most:,}", va="top")
+        axes.text(-0.46, 1.1 * edge, f"not learned\nin {most:,}", va="bottom")
         levels = torch.logspace(math.log10(1.2 * edge), math.log10(0.85 * top), len(steps)).flip(0)
         for row, (name, (mark, colour)) in enumerate(_looks(steps)):
             never = levels[row].item()  # each layer fails at a height of its own
             taken = steps[name].double().nan_to_num(never)
-            at = torch.arange(len(sizes)) + 0.05 * (row - len(steps) // 2)
-            for run in taken:
-                axes.plot(at, run, mark[0], color=colour, markersize=6.5, label="_", **EDGE)
+            at = torch.arange(len(sizes)) + LANE * (row - (len(steps) - 1) / 2)
+            for seed, run in enumerate(taken):
+                beside = at + SEED * (seed - (len(taken) - 1) / 2)
+                axes.plot(beside, run, mark[0], color=colour, markersize=5.5, label="_", **EDGE)
             middle = taken.median(0).values
             ends[name] = middle[-1].item()
             joined = middle.where(middle <= most, math.nan)
             axes.plot(at, joined, mark[1:], color=colour, linewidth=2, label=name)
-        axes.set(yscale="log", xlim=(-0.4, len(sizes) - 0.8), ylim=(10, top))
+        between = torch.arange(1, len(sizes)) - 0.5
+        axes.vlines(between.tolist(), 10, edge, color=FAINT, linewidth=0.7, zorder=0)
+        axes.set(yscale="log", xlim=(-0.5, len(sizes) - 0.5), ylim=(10, top))
         _name_at_ends(axes, ends, beyond=axes.get_xlim()[1])
         axes.set(xlabel="steps back to the first digit", ylabel="optimiser steps")
         axes.set_xticks(range(len(sizes)), [str(size) for size in sizes.tolist()])

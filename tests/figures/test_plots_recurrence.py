@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from matplotlib.axes import Axes
@@ -233,6 +234,18 @@ def test_every_seed_has_a_mark_and_failures_lie_in_the_grey() -> None:
             shown = torch.as_tensor(drawn.get_ydata())
             assert (shown[wanted.isnan()] > grey.get_y()).all()
             assert_near(shown[~wanted.isnan()], wanted[~wanted.isnan()])
+
+
+def test_no_mark_of_the_race_hides_another() -> None:
+    figure = steps_to_learn()
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    marks = [run for run in axes.lines if run.get_marker() != "None" and run.get_label() == "_"]
+    places = [axes.transData.transform(run.get_xydata()) for run in marks]
+    nearest = min(
+        abs(one - other).max() for one, other in itertools.combinations(np.concatenate(places), 2)
+    )
+    assert nearest > 0.5 * marks[0].get_markersize() * figure.dpi / 72
 
 
 def test_the_line_of_a_layer_joins_its_medians_and_each_fails_at_its_own_height() -> None:
