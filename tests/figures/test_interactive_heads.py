@@ -14,7 +14,7 @@ from torch.testing import assert_close
 
 from attn_course.interactive import head_explorer
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.heads import CELLS
+from attn_course.interactive.heads import PAIRS, cell_of
 from attn_course.trained.minilm_heads import NAME, SENTENCES, STEPS, load_heads
 from tests.book.test_pages import PHONE
 from tests.figures.interactive_pages import look, page_of, read_all
@@ -103,11 +103,17 @@ def test_buttons_and_keys_walk_through_the_heads(figure: Locator) -> None:
     figure.get_by_text(re.compile(r"^“chased” gives \d+% to “dog”$")).wait_for()
 
 
-def test_every_sentence_opens_at_a_cell_between_two_words() -> None:
-    for sentence, cell in zip(SENTENCES, CELLS, strict=True):
-        asking, looked_at = (load_heads(sentence).pieces[place] for place in cell)
-        assert (asking + looked_at).isalpha(), sentence
-        assert len(set(cell)) == 2, sentence
+def test_every_sentence_opens_at_its_pair_of_words() -> None:
+    for sentence, pair, cell in zip(SENTENCES, PAIRS, drawn().data["cells"], strict=True):
+        pieces = load_heads(sentence).pieces
+        assert (pieces[cell[0]], pieces[cell[1]]) == pair
+        assert cell[0] != cell[1], sentence
+
+
+def test_of_a_word_that_comes_again_the_last_asks_and_the_nearest_other_is_looked_at() -> None:
+    assert cell_of(["a", "b", "a", "c"], "a", "b") == (2, 1)
+    assert cell_of(["dog"] * 4, "dog", "dog") == (3, 2)
+    assert cell_of(["b", "a", "c", "b"], "a", "b") == (1, 0)
 
 
 @pytest.mark.browser

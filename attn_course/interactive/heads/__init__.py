@@ -6,6 +6,7 @@ those of all.
 """
 
 from base64 import b64encode
+from collections.abc import Sequence
 
 from matplotlib.colors import to_rgb
 
@@ -16,20 +17,20 @@ from attn_course.interactive.markup import tag
 from attn_course.plots import ROLE
 from attn_course.trained.minilm_heads import NAME, SENTENCES, STEPS, load_heads
 
-# The cell in which a chosen sentence opens: the places of who asks and of what it looks at.
-CELLS = (
-    (9, 1),  # dog, bark
-    (3, 4),  # not, let
-    (4, 5),  # not, let
-    (3, 1),  # not, hang
-    (9, 2),  # it, cup
-    (9, 7),  # it, shelf
-    (3, 2),  # chased, dog
-    (3, 2),  # chased, cat
-    (4, 7),  # chased, dog
-    (10, 5),  # it, book
-    (5, 4),  # five, four
-    (4, 3),  # dog, dog
+# The pair with which each sentence opens: the piece that asks, and the piece it looks at.
+PAIRS = (
+    ("dog", "bark"),
+    ("not", "let"),
+    ("not", "let"),
+    ("not", "hang"),
+    ("it", "cup"),
+    ("it", "shelf"),
+    ("chased", "dog"),
+    ("chased", "cat"),
+    ("chased", "dog"),
+    ("it", "book"),
+    ("five", "four"),
+    ("dog", "dog"),
 )
 LIVE = (
     "A record: MiniLM has 23 million numbers, too many for a page. So <code>python -m "
@@ -77,7 +78,10 @@ def head_explorer(
         data={
             "weights": NAME,
             "sentences": SENTENCES,
-            "cells": CELLS,
+            "cells": [
+                cell_of(load_heads(one).pieces, *pair)
+                for one, pair in zip(SENTENCES, PAIRS, strict=True)
+            ],
             "colour": [round(255 * part) for part in to_rgb(ROLE["weight"])],
             "shape": [layers, heads],
             "first": {
@@ -89,6 +93,13 @@ def head_explorer(
         live=LIVE.format(megabytes=len(weights_script(NAME)) / 1e6),
         weights=[NAME],
     )
+
+
+def cell_of(pieces: Sequence[str], asking: str, looked_at: str) -> tuple[int, int]:
+    """The places of a pair: the last piece that asks, and the nearest other one it looks at."""
+    row = max(place for place, piece in enumerate(pieces) if piece == asking)
+    others = [place for place, piece in enumerate(pieces) if piece == looked_at and place != row]
+    return row, min(others, key=lambda place: abs(place - row))
 
 
 def _controls(sentence: str, head: tuple[int, int], cell: tuple[int, int]) -> str:

@@ -6,12 +6,15 @@ const QUERIES = { one: [SHARP, 0], other: [0, SHARP], both: [SHARP, SHARP] };
 const NAMES = {
   one: "head 1: the first verb",
   other: "head 2: the second verb",
-  both: "one head: both verbs",
+  both: "both verbs",
 };
+const TITLES = { one: "two heads", both: "instead, a single head" },
+  TITLE = 22; // pixels
+const ORDERS = ["hang \u2026 let", "let \u2026 hang"]; // the first one is before the exchange
 
 // The keys tell the places of the verbs, the values which they are.
 const sentenceOf = ({ stretch, verbs, order }) => {
-  const swapped = order !== "hang \u2026 let",
+  const swapped = order !== ORDERS[0],
     [hang, release] = pairsOf(verbs);
   const words = SENTENCE.map((word, i) =>
     i === VERBS[Number(swapped)] ? "hang" : VERBS.includes(i) ? "let" : word,
@@ -67,7 +70,8 @@ const drawLook = (pen, id, [x, y, width], { words, [id]: look }) => {
   );
 };
 
-const drawBlend = (pen, id, box, { verbs }, { [id]: look }, swapped, set) => {
+// Once the verbs are exchanged, a ring is where the output was.
+const drawBlend = (pen, id, box, { verbs }, { [id]: look }, before, set) => {
   const plane = planeOf(pen, id, box, [-0.6, 2.8, -0.6, 2.4], ""),
     opacity = pen.seen(3);
   ["hang", "let"].forEach((word, i) => {
@@ -83,46 +87,47 @@ const drawBlend = (pen, id, box, { verbs }, { [id]: look }, swapped, set) => {
     );
   });
   plane.arrow("output", look.output, "output", { line: 4, head: 12, opacity });
-  plane.inside("ring", () =>
-    pen.disc(`${id}-ring`, plane.to(swapped[id].output), 11, "output", { line: 2, opacity }),
-  );
+  if (before)
+    plane.inside("ring", () =>
+      pen.disc(`${id}-ring`, plane.to(before[id].output), 11, "output", { line: 2, opacity }),
+    );
   plane.write();
+};
+
+const drawCard = (pen, id, [left, top], [width, height], state, model, before, set) => {
+  const role = id === "both" ? "ink" : "weight",
+    half = pen.narrow ? 216 : width - 20;
+  pen.rect(`${id}-card`, [left, top, width, height], role, { opacity: 0.07, round: 10 });
+  pen.text(`${id}-name`, left + 10, top + 14, NAMES[id], "ink", { bold: true });
+  drawLook(pen, id, [left + 10, top + 20, half], model);
+  const plane = pen.narrow
+    ? [left + half + 18, top + 8, width - half - 26, 110]
+    : [left + 10, top + 150, half, 122];
+  drawBlend(pen, id, plane, state, model, before, set);
+  const output = `output ${shownPair(model[id].output)}`,
+    look = { at: "middle", bold: true, opacity: pen.seen(3) };
+  const [x, y] = [plane[0] + plane[2] / 2, plane[1] + plane[3] + 12];
+  pen.text(`${id}-output`, x, y, output, "output", look);
 };
 
 attnMachine("machine-multi-head", {
   model: modelOf,
   draw(pen, state, model, set) {
-    const card = pen.narrow ? pen.width : (pen.width - 24) / 3,
-      step = pen.narrow ? 148 : 0,
-      half = pen.narrow ? 216 : card - 20,
-      tall = pen.narrow ? 142 : 298;
-    const order = state.order === "hang \u2026 let" ? "let \u2026 hang" : "hang \u2026 let",
-      swapped = modelOf({ ...state, order });
-    Object.keys(NAMES).forEach((id, n) => {
-      const left = pen.narrow ? 0 : n * (card + 12),
-        top = n * step,
-        role = id === "both" ? "ink" : "weight";
-      pen.rect(`${id}-card`, [left, top, card, tall], role, { opacity: 0.07, round: 10 });
-      pen.text(`${id}-name`, left + 10, top + 14, NAMES[id], "ink", { bold: true });
-      drawLook(pen, id, [left + 10, top + 20, half], model);
-      const plane = pen.narrow
-        ? [left + half + 18, top + 8, card - half - 26, 110]
-        : [left + 10, top + 150, half, 122];
-      drawBlend(pen, id, plane, state, model, swapped, set);
-      const output = `output ${shownPair(model[id].output)}`,
-        look = { at: "middle", bold: true, opacity: pen.seen(3) };
-      pen.text(
-        `${id}-output`,
-        plane[0] + plane[2] / 2,
-        plane[1] + plane[3] + 12,
-        output,
-        "output",
-        look,
-      );
-    });
-    const bottom = 2 * step + tall + 14,
+    const [width, height] = pen.narrow ? [pen.width, 142] : [(pen.width - 42) / 3, 298],
+      before = state.order === ORDERS[0] ? null : modelOf({ ...state, order: ORDERS[0] });
+    // the two heads side by side, or one below the other, and the single head apart from both
+    const places = {
+      one: [0, 0],
+      other: pen.narrow ? [0, height + 6] : [width + 12, 0],
+      both: pen.narrow ? [0, 2 * height + TITLE + 16] : [2 * width + 42, 0],
+    };
+    for (const [id, title] of Object.entries(TITLES))
+      pen.text(`${id}-title`, places[id][0], places[id][1] + 8, title, "ink", { bold: true });
+    for (const [id, [left, top]] of Object.entries(places))
+      drawCard(pen, id, [left, top + TITLE], [width, height], state, model, before, set);
+    const bottom = places.both[1] + TITLE + height + 14,
       look = { small: true, at: "middle", opacity: pen.seen(3) };
-    const says = "ring: the output if the verbs are exchanged";
+    const says = before ? "ring: the output before the exchange" : "";
     pen.text("legend", pen.width / 2, bottom, says, "output", look);
     return bottom + 10;
   },
