@@ -188,7 +188,7 @@ def drop(
                 draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
         above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")
         below.set(ylim=(0, 1), xlim=(0, None), xlabel="steps", ylabel="weight where\nit should be")
-        above.legend(loc="lower left")
+        above.legend(loc="center right")  # between what falls and what stays
         below.legend(loc="lower right")
     return closed(figure)
 
