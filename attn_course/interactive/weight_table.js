@@ -28,8 +28,18 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
   };
 
   // rows: [{word, weights, changed, centre}], columns: words, here: [row, column] or null; the frame
-  // of a cell that nobody has chosen is seen by the keyboard alone
-  const draw = ({ rows, columns, here, isChosen = true, touched = [], title = "", window }) => {
+  // of a cell that nobody has chosen is seen by the keyboard alone; `corner` names the columns and
+  // the rows
+  const draw = ({
+    rows,
+    columns,
+    here,
+    isChosen = true,
+    touched = [],
+    title = "",
+    corner = [],
+    window,
+  }) => {
     const places = typeof layout === "function" ? layout(columns.length) : layout;
     ({ left, top, wide, tall } = places);
     const right = left + wide * columns.length,
@@ -45,6 +55,10 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
         word,
       ),
     );
+    corner.forEach((text, i) => {
+      const place = { x: left - 8, y: top - 30 + 22 * i, "text-anchor": "end", class: "attn-name" };
+      heads.push(attnElement("text", place, text));
+    });
     if (title) heads.unshift(attnElement("text", { x: 4, y: 18, class: "attn-name" }, title));
     const lines = rows.map(({ word, weights, changed }, i) => {
       const line = attnElement("g", { "data-line": i, role: "row" }),

@@ -98,7 +98,8 @@ attnFigure("alignment", (root, data, say, parts) => {
     const touched = now.said.map((_, t) => t).filter((t) => t < count && hands(t));
     const rows = said.slice(0, count).map((one, i) => ({ ...one, changed: changed[i] }));
     const columns = [...words, "EOS"];
-    grid.draw({ rows, columns, here: [row, column], isChosen: Boolean(chosen), touched });
+    const corner = ["English \u2192", "French \u2193"];
+    grid.draw({ rows, columns, here: [row, column], isChosen: Boolean(chosen), touched, corner });
     const text = sentenceOf(said.slice(0, count)),
       other = sentenceOf(before);
     show("said", text);
@@ -109,7 +110,7 @@ attnFigure("alignment", (root, data, say, parts) => {
     const looks = best
       .map(([weight, word]) => `${Math.round(100 * weight)}% at ${word}`)
       .join(", ");
-    show("shares", `${rows[row].word}: ${looks}`);
+    show("shares", chosen ? `${rows[row].word}: ${looks}` : "");
     const more = count < said.length ? " …" : "";
     say(`${written(words)} In French: ${text}${more} ${rows[row].word} looks ${looks}.`);
   };
