@@ -2,7 +2,7 @@
 // with the greatest one. A dot silences a part, or a block with all its parts.
 const DOT = 26,
   THIN = 1.6, // the least width of a bar
-  SEEN = 82; // pixels for the piece beside a strip
+  SEEN = 88; // pixels for the piece beside a strip; none has more than 8 letters
 
 // The parts of a block that can be silent.
 const partsOf = (weights, block) => [
@@ -36,7 +36,7 @@ const drawHead = (pen, now, name, [x, y, width, row]) => {
     isOff = now.off.has(name),
     strip = width - DOT - 14 - SEEN,
     best = largest(weights),
-    seen = spelt(now.words.at(best - weights.length)).slice(0, 7);
+    seen = spelt(now.words.at(best - weights.length));
   const box = [x + DOT - 1, y - row / 2 + 1, width - DOT - 2, row - 2];
   if (now.look === name) pen.rect(`${name}-look`, box, "weight", { opacity: 0.2 });
   pen.text(`${name}-name`, x + 28, y, head, "ink", { small: true });
