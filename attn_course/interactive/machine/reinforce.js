@@ -25,7 +25,7 @@ const modelOf = ({ drawn: [many], baseline }, { cells }) => {
 
 const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
   const wide = width / 3,
-    base = y + height - 42;
+    base = y + height - 60;
   pen.text("cells", x, y + 8, `weights, rewards; ${many} drawn`, "weight", { bold: true });
   WEIGHTS.forEach((weight, j) => {
     const middle = x + wide * (j + 0.5),
@@ -37,12 +37,14 @@ const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
     pen.rect(`weight${j}`, [middle - wide * 0.25, base - tall, wide * 0.5, tall], "weight");
     pen.text(`weight${j}-is`, middle, base - tall - 10, shown(weight), "weight", { at: "middle" });
     const look = { at: "middle", bold: true };
-    pen.text(`reward${j}`, middle, base + 14, `R = ${shown(REWARDS[j], 0)}`, "value", look);
-    pen.text(`count${j}`, middle, base + 32, counts[j], "ink", { at: "middle" });
+    pen.text(`cell${j}`, middle, base + 14, `cell ${j + 1}`, "ink", { at: "middle" });
+    pen.text(`reward${j}`, middle, base + 32, `R = ${shown(REWARDS[j], 0)}`, "value", look);
+    const often = { at: "middle", small: true };
+    pen.text(`count${j}`, middle, base + 50, `drawn ${counts[j]}`, "ink", often);
   });
 };
 
-// Bars of three numbers, from -4 to 4, and ticks at what they should be on average.
+// Bars of three numbers, from -3 to 3, and ticks at what they should be on average.
 const drawPushes = (pen, key, [x, y, width, height], title, numbers, step, exact) => {
   const opacity = pen.seen(step),
     box = [x, y + 26, width, height - 26],
@@ -59,9 +61,17 @@ const drawPushes = (pen, key, [x, y, width, height], title, numbers, step, exact
       opacity,
       halo: true,
     });
+    const below = { at: "middle", small: true, opacity: 0.75 * opacity };
+    pen.text(`${key}${j}-cell`, middle, y + height + 8, `cell ${j + 1}`, "ink", below);
     const tick = [-1, 1].map((side) => [middle + side * width * 0.15, up(exact[j])]);
     if (key === "mean") pen.line(`exact${j}`, tick, "ink", { line: 2.5, opacity });
   });
+  const places = [
+    [x + width, y + 24, "end"],
+    [x, y + height - 10, "start"],
+  ];
+  if (key === "mean")
+    pen.name("exact", places, "lines: on average", "ink", { small: true, opacity });
 };
 
 const drawVariance = (pen, y, { variance }, baseline) => {
@@ -106,6 +116,7 @@ attnMachine("machine-reinforce", {
     if (step === 1)
       return `Draw ${many} is cell ${cell + 1}: its reward is ${shown(REWARDS[cell], 0)}.`;
     if (step === 2) return `Draw ${many}, cell ${cell + 1}, pushes the scores by ${listed(push)}.`;
-    return `The mean of ${many} pushes is ${listed(mean)}; on average it is ${listed(exact)}, whatever the baseline. With the baseline ${shown(baseline, 1)} the variance is ${shown(variance)}.`;
+    const pushes = many === 1 ? "1 push" : `${many} pushes`;
+    return `The mean of ${pushes} is ${listed(mean)}; on average it is ${listed(exact)}, whatever the baseline. With the baseline ${shown(baseline, 1)} the variance is ${shown(variance)}.`;
   },
 });
