@@ -37,11 +37,11 @@ MOST_WORDS = 24  # with more columns, no screen shows the table
 RECIPE = "bahdanau"
 # The choices that a reader has for the weights of a word, in the words of the figure.
 HANDS = {
-    "learned": "leave it as learned",
-    "move": "move it all to one word",
-    "forbid": "forbid that word",
-    "flatten": "share it equally",
-    "shuffle": "shuffle it",
+    "learned": "stays as learned",
+    "move": "all goes there",
+    "forbid": "all goes elsewhere",
+    "flatten": "is shared equally",
+    "shuffle": "is shuffled",
 }
 
 
@@ -89,9 +89,9 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
             class_="attn-options",
         )
         + more(
-            "Another sentence, other hands",
+            "Another sentence, other changes",
             source_controls(sentences),
-            choice("The weight of the French word in the frame", hands, everywhere),
+            choice("Click a cell: the weight of its French word", hands, everywhere),
             slider("words", "weight", 1, rows, rows),
             button("play", "say it word by word"),
         )
