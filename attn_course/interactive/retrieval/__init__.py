@@ -9,7 +9,7 @@ from math import floor
 import torch
 from torch import Tensor
 
-from attn_course.interactive.controls import button, coloured, hint, slider
+from attn_course.interactive.controls import button, hint, readings, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.markup import tag
 from attn_course.plots import ink_on
@@ -18,12 +18,13 @@ from attn_course.shapes import require_positive
 Colour = tuple[int, int, int]  # red, green and blue from 0 to 255
 LAST = 200  # the number of the last step of a walk; the first is 0
 MOST_HEARD = 5  # keys that the readings name
-READINGS = (
-    ("nearest", "key", "nearest key"),
-    ("soft", "output", "soft answer"),
-    ("effective", "weight", "effective number of keys"),
-    ("heard", "weight", "heard most"),
-)
+# Without the colours of their roles: beside squares that show keys those would be keys, too.
+READINGS = {
+    "nearest": "nearest key",
+    "soft": "soft answer",
+    "effective": "effective number of keys",
+    "heard": "heard most",
+}
 LIVE = (
     "Live: this page looks up {} keys itself. Its weights and shares are PyTorch's to nine "
     "decimals: a test compares them in a browser."
@@ -104,7 +105,7 @@ def colour_explorer(
             "last": LAST,
             "mostHeard": MOST_HEARD,
         },
-        readings=coloured(READINGS),
+        readings=readings(**READINGS),
         live=LIVE.format(len(kept)),
     )
 

@@ -1,4 +1,4 @@
-attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran }) => {
+attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, show, ran }) => {
   const { names, words, typical, inks, temperatures, last } = data;
   const areas = typical.map((fill, which) => attnElement("path", { fill, "data-area": which }));
   layOut(picture, areas);
@@ -149,10 +149,10 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     write("step-reading", String(step));
     write("temperature-reading", String(temperature));
     part("temperature").setAttribute("aria-valuetext", String(temperature));
-    write("nearest-reading", found);
-    write("soft-reading", soft);
-    write("effective-reading", number);
-    part("heard-reading").replaceChildren(...heard(weights));
+    show("nearest", found);
+    show("soft", soft);
+    show("effective", number);
+    show("heard", ...heard(weights));
     write("jump", jumps ? `next of ${jumps} jump${jumps > 1 ? "s" : ""}` : "no jump on this walk");
     part("jump").disabled = !jumps;
     say(
@@ -164,7 +164,7 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
 
   const draw = () => {
     root.reading = read();
-    for (const show of [drawStrips, drawAreas, drawTiles, drawHere, tell]) show(root.reading);
+    for (const paint of [drawStrips, drawAreas, drawTiles, drawHere, tell]) paint(root.reading);
   };
 
   const answer = () => {
