@@ -36,7 +36,7 @@ def rotary_explorer() -> InteractiveFigure:
 
 
 def _controls() -> str:
-    told = hint("Drag an arrow or a position, or move both by as many places.")
+    told = hint("Drag an arrow or a position, or move both together.")
     return (
         tag("div", told + button("reset", "start again"), class_="attn-head")
         + kept(query="1.8_0.6", key="1.6_1", pair="2")

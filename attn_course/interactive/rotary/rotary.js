@@ -1,4 +1,4 @@
-// A query and a key in the plane of one pair, the eight pairs as clocks, and the scores by distance.
+// A query and a key in the plane of one pair, all eight pairs as clocks, and the scores by distance.
 const drawArc = (plane, [query, key]) => {
   const from = Math.atan2(query[1], query[0]),
     way = Math.atan2(query[0] * key[1] - query[1] * key[0], dot(query, key));
@@ -11,7 +11,7 @@ const drawArc = (plane, [query, key]) => {
 // The vectors as they are at position 0 are dashed; a drag of a turned one is turned back.
 const drawTurned = (pen, box, { m, n }, model, set, { longest }) => {
   const { pair, turned, speeds } = model,
-    plane = planeOf(pen, "plane", box, [-2.2, 2.2, -2.2, 2.2], `pair ${pair}`);
+    plane = planeOf(pen, "plane", box, [-2.2, 2.2, -2.2, 2.2], `clock ${pair}`);
   const both = [
     ["query", "q", m],
     ["key", "k", n],
@@ -47,7 +47,7 @@ const drawTurned = (pen, box, { m, n }, model, set, { longest }) => {
 const drawClocks = (pen, [x, y, width], { pair, turned, scores }, set, { longest }) => {
   const wide = width / turned.length,
     radius = wide / 2 - 5;
-  pen.text("clocks", x, y + 8, "the eight pairs of the head", "ink", { bold: true });
+  pen.text("clocks", x, y + 8, "the eight clocks of the head", "ink", { bold: true });
   turned.forEach((vectors, i) => {
     const middle = [x + wide * (i + 0.5), y + 22 + radius],
       isSeen = i === pair;
@@ -63,7 +63,7 @@ const drawClocks = (pen, [x, y, width], { pair, turned, scores }, set, { longest
     const looks = { at: "middle", small: true, bold: isSeen };
     pen.text(`clock${i}-is`, middle[0], y + 32 + 2 * radius, shown(scores[i], 1), "ink", looks);
     putGrip(pen, `pair${i}`, middle, {
-      label: `pair ${i}`,
+      label: `clock ${i}`,
       pressed: isSeen,
       press: () => set({ pair: [i] }),
     });
@@ -108,7 +108,7 @@ attnMachine("rotary", {
       const begun = Math.min(m, n),
         apart = [m - begun, n - begun],
         places = last + 1 - Math.max(...apart);
-      for (let step = 1; step <= 20; step++) {
+      for (let step = 1; step <= 10; step++) {
         const start = (begun + step) % places;
         yield { m: start + apart[0], n: start + apart[1] };
       }
@@ -137,7 +137,7 @@ attnMachine("rotary", {
       pen,
       "pair",
       one,
-      `pair ${pair}: ${shown(scores[pair])}`,
+      `clock ${pair}: ${shown(scores[pair])}`,
       curves.pair,
       { distance, score: scores[pair] },
       most,
@@ -160,8 +160,8 @@ attnMachine("rotary", {
     const apart = Math.abs(n - m),
       where = !apart ? "at the same place" : `${apart} ${n < m ? "before" : "after"} it`;
     return (
-      `The query is at ${m}, the key ${where}. Pair ${pair} ${speedSaid(speeds[pair])}: ` +
-      `its score is ${shown(scores[pair])}, that of the head ${shown(head)}.`
+      `The query is at ${m}, the key ${where}. Clock ${pair} ${speedSaid(speeds[pair])}: ` +
+      `its score is ${shown(scores[pair])}, the head's ${shown(head)}.`
     );
   },
 });
