@@ -122,6 +122,11 @@ def test_script_remembers_as_the_package(figure: Locator) -> None:
             wanted = Memory(rows[:count], got["d"], form["rule"])
             assert past["names"] == len(wanted.last)
             assert [past["state"], past["softmax"]] == wanted.recalled()
+            asked = got["answer"]["name"]
+            assert bool(past["shares"]) == (asked in wanted.last)
+            if past["shares"]:
+                told = shares(wanted.reads(asked)[0], wanted.codes)
+                assert_close(wide(past["shares"]), told, **EXACT)
 
 
 @cache
@@ -147,6 +152,13 @@ def test_draw_of_the_figure_is_a_plain_one() -> None:
             apart += (counts - counts.mean(0)).square().sum(-1)
             assert counts[SEED, -1] == Memory(ALL, width, rule).recalled()[0]
     assert apart.argsort()[:5].tolist().count(SEED) == 1
+
+
+def test_ada_is_lost_for_good() -> None:
+    for count in range(BEGUN, len(NAMES) + 1):
+        memory = Memory(ALL[:count], 8, "add")
+        is_right = clearly_first(shares(memory.reads(0)[0], memory.codes), ALL[0][1])
+        assert is_right == (count < 10), count
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -28,7 +28,8 @@ attnMachine("associative-memory", {
     if (pen.narrow) {
       const top = drawAnswer(pen, [0, 0, pen.width], model, data),
         end = drawState(pen, [0, top, 112], model);
-      drawRecall(pen, [188, top, pen.width - 188, end - top - 12], model, data);
+      drawRecall(pen, [188, top, pen.width - 188, end - top - 64], model, data);
+      drawPast(pen, [188, end - 44, pen.width - 188, 44], model, data);
       pen.text("formula", pen.width, 8, formula, "ink", { at: "end", bold: true });
       return drawRows(pen, [0, end + 4, pen.width], model, set, data);
     }
@@ -36,8 +37,9 @@ attnMachine("associative-memory", {
       top = drawAnswer(pen, [0, 0, 270], model, data),
       end = drawState(pen, [0, top, 200], model);
     pen.text("formula", 0, end + 22, formula, "ink", { bold: true });
-    drawRecall(pen, [290, below + 10, pen.width - 290, 160], model, data);
-    return Math.max(below + 188, end + 34);
+    drawRecall(pen, [290, below + 10, pen.width - 290, 112], model, data);
+    drawPast(pen, [290, below + 145, pen.width - 290, 45], model, data);
+    return Math.max(below + 190, end + 34);
   },
   say(_, { answer, history }, __, data) {
     const { names, state, softmax } = history.at(-1),

@@ -59,8 +59,9 @@ const memoryModel = (form, data) => {
   const history = written.map(([name, colour], i) => {
     state = writePair(state, vectors.keys[name], vectors.codes[colour], form.rule, data);
     answers = recall(state, written.slice(0, i + 1), vectors, data);
-    const recalled = [0, 1].map((memory) => answers.filter(({ right }) => right[memory]).length);
-    return { names: answers.length, state: recalled[0], softmax: recalled[1] };
+    const recalled = [0, 1].map((memory) => answers.filter(({ right }) => right[memory]).length),
+      shares = answers.find((one) => one.name === written[asked][0])?.shares[0] ?? [];
+    return { names: answers.length, state: recalled[0], softmax: recalled[1], shares };
   });
   const answer = answers.find(({ name }) => name === written[asked][0]);
   return {

@@ -2,7 +2,8 @@
 
 Keys and values are drawn at random, and a narrower one is the beginning of a wider one, made a
 unit vector. The draw is a plain one: among 300 it comes close to the mean in how many names are
-recalled, by every rule and width.
+recalled, by every rule and width. Of the plainest it is one in which Ada, who is asked for at
+first, is recalled at six rows and never again from the tenth on.
 """
 
 import torch
@@ -24,7 +25,7 @@ COLOURS = {
     "brown": "#7d5230",
 }
 WIDTHS = (4, 8, 16)
-SEED = 2
+SEED = 181
 
 
 def unit(vectors: Float[Tensor, "*rows d"]) -> Float[Tensor, "*rows d"]:

@@ -56,6 +56,23 @@ const formulaOf = ({ rule }, { decay }) =>
     delta: "S \u2190 S + k (v \u2212 S\u1d40k)\u1d40",
   })[rule];
 
+// What the state said after each row when it was asked for the name that is asked for now.
+const drawPast = (pen, [x, y, width, height], { history, answer }, { names, colours, most }) => {
+  const across = scaleOf(0, most, x + 20, x + width),
+    wide = across(1) - across(0),
+    told = `answer for ${names[answer.name]}, row by row`;
+  pen.text("past", x, y + 6, pen.narrow ? told : `the state's ${told}`, "ink", { small: true });
+  pen.rect("past-ground", [across(0), y + 16, width - 20, height - 16], "ink", { opacity: 0.06 });
+  history.forEach(({ shares }, row) => {
+    let from = y + 16;
+    shares.forEach((share, i) => {
+      const box = { x: across(row), y: from, width: wide, height: share * (height - 16) };
+      pen.put(`past${row}-${i}`, "rect", { ...box, fill: colours[i][1] });
+      from += box.height;
+    });
+  });
+};
+
 // How many names each memory recalls, by the number of rows; d is marked.
 const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
   const across = scaleOf(0, most, x + 20, x + width),
@@ -67,7 +84,7 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
     const looks = { small: true, opacity: 0.75 };
     pen.text(`level${level}-is`, x + 14, up(level), level, "ink", { ...looks, at: "end" });
     const at = level === most ? "end" : "middle";
-    if (level) pen.text(`at${level}`, across(level), up(0) + 12, level, "ink", { ...looks, at });
+    if (level) pen.text(`at${level}`, across(level), up(0) + 13, level, "ink", { ...looks, at });
   }
   const upright = [up(0), up(most)].map((end) => [across(d), end]);
   pen.line("d", upright, "key", { line: 1.5, dash: "3 3" });
@@ -82,15 +99,17 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
     pen.disc(`${memory}-now`, points.at(-1), 4, role);
     names.push([memory, points.at(-1), role]);
   }
-  pen.text("rows-axis", across(0) + 2, up(0) + 12, "rows", "ink", { small: true });
+  pen.text("rows-axis", across(0) + 2, up(0) + 13, "rows", "ink", { small: true });
   for (const [memory, [px, py], role] of names) {
-    const [above, below] = [py - 12, py + 13],
-      beside = memory === "softmax" ? above : below;
-    const places = [
-      [px - 4, beside, "end"],
-      [px + 8, py, "start"],
-      [px, above, "start"],
+    const above = [
+      [px - 4, py - 12, "end"],
+      [px + 8, py - 16, "start"],
     ];
+    const beside = [
+      [px + 8, py, "start"],
+      [px - 4, py + 13, "end"],
+    ];
+    const places = memory === "softmax" ? [...above, ...beside] : [...beside, ...above];
     const looks = { small: true, halo: true, within: [x + 18, x + width] };
     pen.name(`${memory}-name`, places, memory, role, looks);
   }
