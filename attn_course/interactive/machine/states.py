@@ -178,6 +178,7 @@ STATES = {
             "W_V": (1, 0, -1, 0),
             "row": (1,),
         },
+        controls={"projections": Choice("projections", ("on", "off"))},
     ),
     "multi_head": State(
         chapter="multi_head",
