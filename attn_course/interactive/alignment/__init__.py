@@ -92,7 +92,7 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
             "Another sentence, other hands",
             source_controls(sentences),
             choice("The weight of the French word in the frame", hands, everywhere),
-            slider("words", "weight", 1, rows, rows),
+            slider("words", "", 1, rows, rows),
             button("play", "say it word by word"),
         )
         + kept(row="", column="", replaced="", exchange="")
