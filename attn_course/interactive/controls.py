@@ -41,17 +41,20 @@ def slider(
     label: str = "",
     **more: str,
 ) -> str:
-    """A slider in the colour of a role, whose reading the script writes beside it."""
+    """A slider, whose reading the script writes beside it, in the colour of what it moves.
+
+    That is the role of a query or a key; what has no role has the ink of the page.
+    """
     numbers = {"min": least, "max": most, "step": step, "value": start}
     written = {key: f"{number:.12g}" for key, number in numbers.items()}
     control = tag("input", type="range", name=name, data_part=name, **written)
     shown = tag("output", data_part=f"{name}-reading")
-    style = f"--attn-colour:{ROLE[role]}"
+    coloured = {"style": f"--attn-colour:{ROLE[role]}"} if role else {}
     return tag(
         "label",
         tag("span", label or name) + control + shown,
         class_="attn-row",
-        style=style,
+        **coloured,
         **more,
     )
 

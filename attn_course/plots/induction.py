@@ -234,7 +234,7 @@ def losses(rows: Mapping[str, Tensor], lines: Mapping[str, float]) -> Figure:
             axes.text(loss, -0.75, name, ha="center", va="bottom")
         for row, values in enumerate(rows.values()):
             height = row + np.linspace(-0.2, 0.2, len(values))
-            axes.plot(values, height, "o", color=ROLE["output"], markersize=6, alpha=0.8)
+            axes.plot(values, height, "o", color=VIOLET, markersize=6, alpha=0.8)
         axes.set_yticks(range(len(rows)), list(rows))
         axes.set(xlim=(0, None), ylim=(len(rows) - 0.5, -0.6), xlabel="loss at repeats, nats")
         axes.tick_params(axis="y", length=0)

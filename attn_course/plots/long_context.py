@@ -19,7 +19,6 @@ from attn_course.plots import (
     GREY,
     INK,
     PAPER,
-    ROLE,
     VIOLET,
     closed,
     style,
@@ -200,7 +199,7 @@ def rooms(reserved: Sequence[int], longest: int, pages: Mapping[str, Sequence[in
         lengths: For each text its length.
         num_pages: Number of pages of the memory.
     """
-    colours = dict(zip(pages, (VIOLET, BROWN, GREY, INK, ROLE["value"]), strict=False))
+    colours = dict(zip(pages, (VIOLET, BROWN, GREY, INK, FAINT), strict=False))
     with style():
         figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 2.5))
         for number, length in enumerate(reserved):

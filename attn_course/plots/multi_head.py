@@ -18,6 +18,7 @@ from attn_course.plots import (
     INK,
     PAPER,
     ROLE,
+    VIOLET,
     closed,
     ink_of,
     ink_over,
@@ -68,7 +69,7 @@ def by_seed(runs: Mapping[str, Tensor], label: str, line: float | None = None) -
         for row, reached in enumerate(runs.values()):
             # seeds with equal results would hide each other
             height = row + np.linspace(-0.22, 0.22, len(reached))
-            axes.plot(reached.numpy(), height, "o", color=ROLE["output"], markersize=6, alpha=0.8)
+            axes.plot(reached.numpy(), height, "o", color=VIOLET, markersize=6, alpha=0.8)
         axes.set_yticks(range(len(runs)), list(runs))
         lowest = min(reached.min().item() for reached in runs.values())
         axes.set(xlabel=label, ylabel="model", xlim=(lowest - 0.05, 1.02))
@@ -241,11 +242,16 @@ def layer(num_heads: int = 3) -> Figure:
     return closed(figure)
 
 
-def cache(words: Sequence[str]) -> Figure:
-    """Draw the keys and values that each word meets: its own are filled, those kept are not."""
+def cache(words: Sequence[str], steps: int) -> Figure:
+    """Draw the keys and values that each word meets: its own are filled, those kept are not.
+
+    Args:
+        words: All words.
+        steps: How many of them have been written so far.
+    """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.42 * len(words)))
-        for row, word in enumerate(words):
+        for row, word in enumerate(words[:steps]):
             axes.text(row, -0.65, word, ha="center", va="center")
             axes.text(-0.65, row, f"{row + 1}  {word}", ha="right", va="center")
             for column in range(row + 1):
@@ -257,6 +263,9 @@ def cache(words: Sequence[str]) -> Figure:
                     ink = ink_of(role) if is_new else INK
                     axes.text(left + 0.2, row, f"${role[0]}$", ha="center", va="center", color=ink)
         axes.text(-0.65, -0.65, "step", ha="right", va="center", fontweight="bold")
+        # every step is cut to the room of all, so that no row moves when one is added
+        room = (-1.75, -1.0), len(words) + 1.25, len(words) + 0.5
+        axes.add_patch(Rectangle(*room, fill=False, linewidth=0))
         axes.set(xlim=(-1.75, len(words) - 0.5), ylim=(len(words) - 0.5, -1.0))
         axes.axis("off")
     return closed(figure)

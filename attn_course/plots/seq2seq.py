@@ -13,7 +13,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, VIOLET, closed, ink_of, style
+from attn_course.plots import (
+    BROWN,
+    COMPARED,
+    FAINT,
+    INK,
+    PAPER,
+    ROLE,
+    VIOLET,
+    closed,
+    ink_of,
+    style,
+)
 from attn_course.plots.curves import draw_mean_and_range
 
 Prefix = tuple[str, ...]
@@ -131,11 +142,11 @@ def _read(axes: Axes, x: float, name: str, numbers: Tensor, word: str) -> None:
 def _strip(axes: Axes, x: float, bottom: float, top: float, numbers: Tensor) -> None:
     """Draw numbers from -1 to 1 as a column of cells, the first on top.
 
-    The colours are those of the vector in the live figure: blue above 0, orange below.
+    The colours are those of the vector in the live figure: violet above 0, brown below.
     """
     tall = (top - bottom) / len(numbers)
     for row, number in enumerate(numbers.tolist()):
-        colour = ROLE["query" if number > 0 else "output"], abs(number)
+        colour = VIOLET if number > 0 else BROWN, abs(number)
         place = (x - 0.2, top - (row + 1) * tall)
         look = {"facecolor": colour, "edgecolor": FAINT, "linewidth": 0.7}
         axes.add_patch(Rectangle(place, 0.4, tall, **look))

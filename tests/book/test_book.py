@@ -34,6 +34,14 @@ SPOKEN = re.compile(r'\b(?:alt|title|content|aria-label)="([^"]*)"')
 # Signs of Markdown, LaTeX or a role of Sphinx that was not turned into what it stands for.
 SOURCE = re.compile(r"\$|\\[a-zA-Z]{2,}|\{[a-z]+(:[a-z]+)?\}|`|\]\(|\*\*|:::")
 
+# The anchors of each chapter's headings in version 0.1.0, to which people have links.
+FIRST_EDITION = {
+    chapter: anchors
+    for chapter, *anchors in map(
+        str.split, (Path(__file__).parent / "first_edition.txt").read_text("utf-8").splitlines()
+    )
+}
+
 
 class Page(HTMLParser):
     """The anchors, the links and the head of one HTML page."""
@@ -149,6 +157,12 @@ def test_every_internal_link_resolves(book: Build) -> None:
     faults = [fault for page in pages for fault in broken(html, page)]
     assert faults == []
     assert len(pages) >= len(toc_pages())
+
+
+@pytest.mark.parametrize("chapter", sorted(FIRST_EDITION))
+def test_what_led_into_the_first_edition_leads_somewhere_still(book: Build, chapter: str) -> None:
+    there = page_at(book.html / f"book/{chapter}.html").anchors
+    assert [anchor for anchor in FIRST_EDITION[chapter] if anchor not in there] == []
 
 
 def test_no_page_loads_anything_from_elsewhere(book: Build) -> None:

@@ -96,6 +96,20 @@ def read_aloud_after_a_pause(page: Page, figure: Locator) -> Iterator[Locator]:
     assert status.inner_text() == sentence.inner_text()
 
 
+# How strong the last picture stands while its answer is another input's.
+PALE = "root => getComputedStyle(root.querySelector('.attn-picture')).opacity"
+
+
+def assert_refused_beside(figure: Locator, box: str, said: str) -> None:
+    """Assert that a refusal is said right below its box, and that the last answer stands pale."""
+    alert, typed = figure.get_by_role("alert"), figure.get_by_label(box)
+    alert.get_by_text(said).wait_for()
+    (top, where) = typed.bounding_box(), alert.bounding_box()
+    assert 0 <= where["y"] - top["y"] - top["height"] < 40, "it is said away from its box"
+    assert figure.get_attribute("data-stale") is not None
+    assert figure.evaluate(PALE) == "0.35"
+
+
 def without_numbers(text: str) -> str:
     return re.sub(r"-?\d+(\.\d+)?", "#", text)
 

@@ -188,7 +188,8 @@ def basic_words(got: Reading) -> dict[str, Tensor]:
 
 def self_attention(got: Reading) -> dict[str, Tensor]:
     x = wide(got["x"]).view(3, 2)
-    query, key, value = made = tuple(x @ wide(got[f"W_{one}"]).view(2, 2) for one in "QKV")
+    projected = tuple(x @ wide(got[f"W_{one}"]).view(2, 2) for one in "QKV")
+    query, key, value = made = projected if got["projections"] == "on" else (x, x, x)
     return of_words(got, made, attention_weights(query, key), attention(query, key, value))
 
 

@@ -24,6 +24,7 @@ from attn_course.trained import load
 from attn_course.trained.measure import unseen_pairs
 from tests.figures.interactive_laws import (
     assert_quick,
+    assert_refused_beside,
     reading,
 )
 from tests.figures.interactive_pages import page_of, read_all, unseen
@@ -158,7 +159,7 @@ def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> 
     figure.get_by_label("English").fill(detokenise(typed))
     figure.get_by_text("chapter 04 says something else").wait_for()
     figure.get_by_label("English").fill("The cat <b>sat</b>")
-    figure.get_by_text("It has never met “cat”, “<b>sat</b>”.").wait_for()
+    assert_refused_beside(figure, "English", "It has never met “cat”, “<b>sat</b>”.")
     figure.get_by_label("English").fill("law " * 300)
     figure.get_by_text(f"There is room for {MOST_WORDS} words; this sentence has 301.").wait_for()
     assert said(figure) == detokenise(ours)

@@ -24,6 +24,7 @@ from attn_course.trained import load
 from attn_course.trained.store import TrainedTranslator
 from tests.figures.interactive_laws import (
     assert_quick,
+    assert_refused_beside,
     reading,
 )
 from tests.figures.interactive_pages import page_of, read_all, unseen
@@ -154,10 +155,11 @@ def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
     figure.page.keyboard.press("ArrowDown")
     assert said(figure, "looks").startswith("local-m writes européenne: 100% at European")
     figure.get_by_label("English").fill("The cat sat.")
-    figure.get_by_text("It has never met “cat”, “sat”.").wait_for()
+    assert_refused_beside(figure, "English", "It has never met “cat”, “sat”.")
     figure.get_by_label("English").fill("armenia ratified Romania’s law")
     figure.get_by_text("roumaine").or_(figure.get_by_text("Roumanie")).first.wait_for()
     assert reading(figure)["source"] == ["Armenia", "ratified", "Romania", "'s", "law", "."]
+    assert figure.get_attribute("data-stale") is None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -15,6 +16,7 @@ from numpy.testing import assert_allclose as assert_near
 
 from attn_course.multi_head import split_heads
 from attn_course.plots import ROLE, multi_head
+from attn_course.plots.vector import svg_of
 from tests.figures.figure_laws import assert_laws, contrast, least_contrast, words_in
 from tests.sampling import sampled
 
@@ -86,9 +88,9 @@ def factors() -> Figure:
     return multi_head.factors()
 
 
-def cache() -> Figure:
-    """Draw what three words meet."""
-    return multi_head.cache(HANG[:3])
+def cache(steps: int = 3) -> Figure:
+    """Draw what three words meet, or the first ones of them."""
+    return multi_head.cache(HANG[:3], steps)
 
 
 DIAGRAMS = [split, split_wrongly, layer, cache]
@@ -104,11 +106,16 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
 # --- the layer ------------------------------------------------------------------------------------
 
 
-def test_each_step_makes_one_key_and_one_value_and_meets_those_of_all_before() -> None:
-    (axes,) = cache().axes
-    drawn = [(round(box.get_y() + 0.36), box.get_facecolor()[:3]) for box in axes.patches]
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_cache_grows_by_a_row_a_step_and_a_step_makes_one_key_and_one_value(steps: int) -> None:
+    size = re.compile(r'<svg style="width:[^"]*"|viewBox="[^"]*"')
+    assert size.findall(svg_of(cache(steps))) == size.findall(svg_of(cache()))
+    (axes,) = cache(steps).axes
+    boxes = [box for box in axes.patches if box.get_fill()]
+    drawn = [(round(box.get_y() + 0.36), box.get_facecolor()[:3]) for box in boxes]
     made = {to_rgb(ROLE[role]) for role in ("key", "value")}
-    for step in range(3):
+    assert {row for row, _ in drawn} == set(range(steps))
+    for step in range(steps):
         colours = [colour for row, colour in drawn if row == step]
         assert len(colours) == 2 * (step + 1)
         assert len(made & set(colours)) == 2 == sum(colour in made for colour in colours)

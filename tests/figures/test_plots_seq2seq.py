@@ -16,7 +16,7 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
-from attn_course.plots import PAPER, ROLE, VIOLET, seq2seq
+from attn_course.plots import BROWN, PAPER, VIOLET, seq2seq
 from tests.figures.figure_laws import assert_laws, contrast, luminance, texts, words_in
 from tests.sampling import sampled
 
@@ -138,7 +138,7 @@ def test_recurrence_shows_the_numbers_of_each_state_and_which_are_below_0() -> N
     shown, wanted = colours[2:].reshape(4, 2, 4), STATES / 0.5
     assert_near(shown[..., 3], wanted.abs())
     for colour, number in zip(shown.reshape(8, 4), wanted.flatten(), strict=True):
-        assert to_rgb(colour[:3]) == to_rgb(ROLE["query" if number > 0 else "output"])
+        assert to_rgb(colour[:3]) == to_rgb(VIOLET if number > 0 else BROWN)
     middles = [cell.get_y() for cell in cells]
     assert middles[::2] == [max(middles)] * 5  # the first number is on top
 
@@ -312,8 +312,8 @@ def test_a_trace_is_drawn_in_percent_from_the_first_word_on() -> None:
     for shown, left in zip(cells, LEFT.values(), strict=True):
         assert_near(shown[:, 0, 3], left, rtol=1e-6)
         assert_near(shown[:, 1, 3], left / 4, rtol=1e-6)
-        for row, role in ((0, "query"), (1, "output")):  # above 0 and below
-            assert to_rgb(shown[0, row, :3]) == to_rgb(ROLE[role])
+        for row, colour in ((0, VIOLET), (1, BROWN)):  # above 0 and below
+            assert to_rgb(shown[0, row, :3]) == to_rgb(colour)
     places = {text.get_text(): text.get_position() for text in axes.texts}
     assert places["20"][0] == places["36%"][0] == 3
     assert places["keep"][1] > places["plain"][1]

@@ -92,7 +92,7 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
             "Another sentence, other changes",
             source_controls(sentences),
             choice("Click a cell: the weight of its French word", hands, everywhere),
-            slider("words", "weight", 1, rows, rows),
+            slider("words", "", 1, rows, rows),
             button("play", "say it word by word"),
         )
         + kept(row="", column="", replaced="", exchange="")

@@ -116,7 +116,7 @@ def _controls(sources: Sequence[Sequence[str]]) -> str:
         + more(
             "Word by word, a sentence of your own, a wider beam",
             source_controls(sources, counted=True),
-            slider("beam", "query", 1, SHOWN, 1),
+            slider("beam", "", 1, SHOWN, 1),
             choice("The best sentence of the beam is", ranks),
         )
     )

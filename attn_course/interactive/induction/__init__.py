@@ -75,10 +75,10 @@ def _controls() -> str:
     return (
         tag("label", tag("span", "Letters") + typed, class_="attn-typed")
         + tag("div", buttons + "".join(silent), class_="attn-options")
-        + slider("step", "weight", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
+        + slider("step", "", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
         + hint(
             "Click a letter: bars and arcs show where both heads look from there. "
-            "Orange: predicted. Grey: not."
+            "Shaded: predicted. Pale: not."
         )
         + kept(at="")
     )

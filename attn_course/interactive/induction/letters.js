@@ -30,8 +30,8 @@ const drawLetter = (pen, now, at, [x, y, wide]) => {
   if (at === now.at)
     pen.rect("here", [x + 0.5, y + ROWS.letter - 10, wide - 1, 20], "query", { line: 2 });
   if (predicted && isRight)
-    pen.rect(`right${at}`, [x + 1.5, y + ROWS.told - 8.5, wide - 3, 16], "output", {
-      opacity: 0.35,
+    pen.rect(`right${at}`, [x + 1.5, y + ROWS.told - 8.5, wide - 3, 16], "ink", {
+      opacity: 0.18,
     });
   pen.text(`letter${at}`, middle, y + ROWS.letter, spelt(now.text[at]), "ink", {
     at: "middle",

@@ -12,7 +12,7 @@ const drawNext = (pen, now, [x, y, width]) => {
       bold: true,
     });
     pen.rect(`base${i}`, [x + 28, row + 6, bar, 1], "ink", { opacity: 0.3 });
-    pen.rect(`share${i}`, [x + 28, row - 6, bar * share, 12], "output", { round: 2 });
+    pen.rect(`share${i}`, [x + 28, row - 6, bar * share, 12], "ink", { round: 2, opacity: 0.6 });
     pen.text(`reads${i}`, x + width, row, percent(share), "ink", { at: "end", small: true });
   });
   return y + 30 + 21 * now.best.length;

@@ -40,7 +40,7 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
   const title = pen.narrow
     ? "slope, mean of 48 draws"
     : "slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
-  pen.text("slope", 28, top - 20, title, "output", { bold: true, opacity });
+  pen.text("slope", 28, top - 20, title, "ink", { bold: true, opacity });
   drawLevels(pen, "level", [28, pen.width - 20], y, [0, 0.5, 1]);
   for (let i = 0; i <= last; i += 4)
     pen.text(`width${i}`, x(i), top + height + 16, stops[i], "ink", { at: "middle", small: true });
@@ -50,7 +50,7 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
       [x(place), top],
       [x(place), top + height],
     ],
-    "query",
+    "ink",
     { opacity: 0.7 },
   );
   const before = last - (pen.narrow ? 9 : 6); // where a name begins that ends at the right
@@ -60,19 +60,19 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
   ];
   for (const [key, { mean }, name, at, away] of curves) {
     const points = slopes[key].map((slope, i) => [x(i), y(slope)]);
-    pen.line(`curve-${key}`, points, "output", {
+    pen.line(`curve-${key}`, points, "ink", {
       line: 2.5,
       dash: key === "raw" ? "6 4" : undefined,
       opacity,
     });
-    pen.disc(`curve-${key}-here`, [x(place), y(mean)], 5, "output", { opacity });
+    pen.disc(`curve-${key}-here`, [x(place), y(mean)], 5, "ink", { opacity });
     const beside = [x(last), y(slopes[key][at]) + away];
-    pen.text(`curve-${key}-name`, ...beside, name, "output", { at: "end", halo: true, opacity });
+    pen.text(`curve-${key}-name`, ...beside, name, "ink", { at: "end", halo: true, opacity });
   }
   putGrip(pen, "d", [x(place), top + height], {
     label: "width d",
     across: [place, 0, last, `${d}`],
-    knob: "query",
+    knob: "ink",
     size: 9,
     step: x(1) - x(0),
     move: (to) => set({ d: Math.round(x.back(to)) }),

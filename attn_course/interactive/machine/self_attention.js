@@ -1,16 +1,17 @@
-// Three matrices make the queries, keys and values of three words.
+// Three matrices make the queries, keys and values of three words, or every word is all three.
 const BARK = { words: ["he", "Bark", "dog"], axes: ["animal", "open"] };
 
 const drawProjected = (pen, id, box, title, role, made, shownAt, state, set) => {
   const name = `W_${id}`,
-    plane = planeOf(pen, id, box, VIEW, title, role),
+    projected = state.projections === "on",
+    plane = planeOf(pen, id, box, VIEW, projected ? `${title} ${name}` : title, role),
     images = pairsOf(state[name]);
   made.forEach((vector, i) => {
     const quiet = id === "Q" && i !== state.row[0];
     const opacity = pen.seen(shownAt) * (quiet ? 0.5 : 1);
     plane.arrow(`a${i}`, vector, role, { line: quiet ? 1.3 : 2.4, name: BARK.words[i], opacity });
   });
-  drawMatrix(plane, name, images, (to) => set({ [name]: to.flat() }));
+  if (projected) drawMatrix(plane, name, images, (to) => set({ [name]: to.flat() }));
   // no name lies on an arrow
   for (const vector of made)
     for (const part of [0.3, 0.6, 0.9]) pen.keepFree(plane.to(vector.map((one) => part * one)), 2);
@@ -18,9 +19,9 @@ const drawProjected = (pen, id, box, title, role, made, shownAt, state, set) => 
 };
 
 attnMachine("machine-self-attention", {
-  model({ x, W_Q, W_K, W_V, row: [row] }) {
+  model({ projections, x, W_Q, W_K, W_V, row: [row] }) {
     const made = [W_Q, W_K, W_V].map((matrix) =>
-      pairsOf(x).map((token) => bend(pairsOf(matrix), token)),
+      pairsOf(x).map((token) => (projections === "on" ? bend(pairsOf(matrix), token) : token)),
     );
     return lookAround(BARK.words, made, Math.SQRT2, row);
   },
@@ -28,9 +29,9 @@ attnMachine("machine-self-attention", {
     const { box, tall } = boxesOf(pen, 6),
       [row] = state.row;
     drawWords(pen, box(0), BARK, state, set);
-    drawProjected(pen, "Q", box(1), "1 queries x W_Q", "query", model.query, 1, state, set);
-    drawProjected(pen, "K", box(2), "2 keys x W_K", "key", model.key, 2, state, set);
-    drawProjected(pen, "V", box(3), "3 values x W_V", "value", model.value, 3, state, set);
+    drawProjected(pen, "Q", box(1), "1 queries x", "query", model.query, 1, state, set);
+    drawProjected(pen, "K", box(2), "2 keys x", "key", model.key, 2, state, set);
+    drawProjected(pen, "V", box(3), "3 values x", "value", model.value, 3, state, set);
     drawGrid(pen, box(4), model, row, 4, set);
     drawOutput(pen, box(5), model, row, 5);
     return tall;

@@ -18,7 +18,7 @@ LENGTHS = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3)
 
 @dataclass(frozen=True)
 class Slider:
-    """A choice among numbers in their order, in the colour of a role."""
+    """A choice among numbers in their order, in the colour of a role or, without one, in ink."""
 
     label: str
     role: str
@@ -100,7 +100,7 @@ STATES = {
             "values": (10, 20, 90),
             "off": (0, 0, 0),
         },
-        controls={"temperature": Slider("temperature", "weight", TEMPERATURES, 1.0)},
+        controls={"temperature": Slider("temperature", "", TEMPERATURES, 1.0)},
     ),
     "kernel_regression": State(
         chapter="kernel_regression",
@@ -114,7 +114,7 @@ STATES = {
         },
         controls={
             "kernel": Choice("kernel", KERNELS),
-            "width": Slider("width", "key", (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0), 2.0),
+            "width": Slider("width", "", (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0), 2.0),
         },
         acts={"add": "add a point"},
     ),
@@ -156,7 +156,7 @@ STATES = {
         label="The attention machine: the width and its root",
         hint="Drag the width.",
         steps=("scores", "weights", "slope"),
-        controls={"d": Slider("width d", "query", WIDTHS, 64)},
+        controls={"d": Slider("width d", "", WIDTHS, 64)},
         data=scores_by_width,
     ),
     "basic_self_attention": State(
@@ -178,6 +178,7 @@ STATES = {
             "W_V": (1, 0, -1, 0),
             "row": (1,),
         },
+        controls={"projections": Choice("projections", ("on", "off"))},
     ),
     "multi_head": State(
         chapter="multi_head",

@@ -66,9 +66,9 @@ def gradient_explorer(
         controls=hint(
             "Drag along the distances. Which gain, or forget bias, carries a gradient to the end?"
         )
-        + slider("distance", "query", 1, FAR, distance)
-        + slider("gain", "output", *GAINS[:2], gain, GAINS[2])
-        + slider("forget bias", "output", *BIASES[:2], forget_bias, BIASES[2])
+        + slider("distance", "", 1, FAR, distance)
+        + slider("gain", "", *GAINS[:2], gain, GAINS[2])
+        + slider("forget bias", "", *BIASES[:2], forget_bias, BIASES[2])
         + button("again", "draw other random numbers")
         + kept(seed=seed),
         readings=readings(**{name: name for name in LAYERS}),

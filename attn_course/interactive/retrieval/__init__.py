@@ -94,7 +94,7 @@ def colour_explorer(
             class_="attn-options",
         )
         + slider("step", "query", 0, LAST, step)
-        + slider("temperature", "weight", 0, len(temperatures) - 1, temperatures.index(start_at)),
+        + slider("temperature", "", 0, len(temperatures) - 1, temperatures.index(start_at)),
         data={
             "names": kept,
             "colours": [hex_of(row) for row in rgb[rows].tolist()],

@@ -42,6 +42,6 @@ def _controls() -> str:
         + kept(query="1.8_0.6", key="1.6_1", pair="2")
         + slider("m", "query", 0, LAST, 24, label="query at")
         + slider("n", "key", 0, LAST, 17, label="key at")
-        + slider("base", "weight", 0, len(BASES) - 1, BASES.index(10_000), label="base")
+        + slider("base", "", 0, len(BASES) - 1, BASES.index(10_000), label="base")
         + tag("button", "move both \u25b8", type="button", data_act="both")
     )

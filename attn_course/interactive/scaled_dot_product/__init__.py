@@ -107,10 +107,10 @@ def _controls(state: State, length: int, **chosen: object) -> str:
             "To forbid it, click it, tap it again, or press Enter."
         )
         + choice("Dot products", *scales)
-        + slider("temperature", "weight", 0, len(state.temperatures) - 1, place)
+        + slider("temperature", "", 0, len(state.temperatures) - 1, place)
         + choice("Masks, which may be combined", *masks)
-        + slider("half-width", "weight", 0, most - 1, min(2, most - 1), hidden="")
-        + slider("words", "weight", 0, most, length, hidden="")
+        + slider("half-width", "", 0, most - 1, min(2, most - 1), hidden="")
+        + slider("words", "", 0, most, length, hidden="")
         + tag("button", "allow all cells again", type="button", data_part="clear", hidden="")
         + kept(**chosen)
     )

@@ -79,7 +79,7 @@ def _controls(sources: Sequence[Sequence[str]], row: int) -> str:
     models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
     return (
         hint("Narrow the window: which one breaks first? The points mark the centres.")
-        + slider("window", "weight", 0.5, WINDOW, WINDOW, 0.5)
+        + slider("window", "", 0.5, WINDOW, WINDOW, 0.5)
         + more("Other models, other sentences", choice("Models", models), source_controls(sources))
         + kept(row=row)
     )

@@ -57,7 +57,7 @@ const makePlot = (falls, top) => {
   const ticks = Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => i * step);
   const points = falls.map((fall, at) => `${x(at).toFixed(1)},${y(fall).toFixed(1)}`);
   const line = { fill: "none", stroke: "currentColor", "stroke-width": 1.5 };
-  const mark = attnElement("circle", { r: 7, fill: "var(--attn-output)", "data-part": "here" });
+  const mark = attnElement("circle", { r: 7, fill: "currentColor", "data-part": "here" });
   const go = (distance) => {
     mark.setAttribute("cx", x(distance).toFixed(1));
     mark.setAttribute("cy", y(falls[distance]).toFixed(1));

@@ -46,5 +46,5 @@ def _controls() -> str:
         tag("div", told + button("reset", "start again"), class_="attn-head")
         + kept(scores="_".join(map(str, SCORES)), at=BEGUN)
         + "".join(tag("button", text, type="button", data_act=act) for act, text in acts.items())
-        + slider("B", "weight", 0, len(SIZES) - 1, SIZES.index(4), label="tile length")
+        + slider("B", "", 0, len(SIZES) - 1, SIZES.index(4), label="tile length")
     )

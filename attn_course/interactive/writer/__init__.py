@@ -88,7 +88,7 @@ def _controls(written: list[int]) -> str:
     typed = tag("input", type="text", name="begun", value=BEGINNING, data_part="begun",
                 spellcheck="false", lang="en")  # fmt: skip
     sliders = [
-        slider(name, "weight", 0, len(stops) - 1, stops.index(start), label=name.replace("_", "-"))
+        slider(name, "", 0, len(stops) - 1, stops.index(start), label=name.replace("_", "-"))
         for name, stops, start in (
             ("temperature", TEMPERATURES, TEMPERATURE),
             ("top_p", TOP_P, TOGETHER),

@@ -19,8 +19,8 @@ const drawNext = (pen, now, [left, top, width, row], force) => {
       piece = now.pieces[token],
       text = spelt(piece).slice(0, 9);
     letters(pen, `piece${i}`, [bar - 8 - text.length * 7.5, y], text, 12.5);
-    pen.rect(`whole${i}`, [bar, y - 7, room, 14], "output", { round: 2, opacity: 0.1 });
-    pen.rect(`law${i}`, [bar, y - 7, room * law, 14], "output", { round: 2 });
+    pen.rect(`whole${i}`, [bar, y - 7, room, 14], "ink", { round: 2, opacity: 0.1 });
+    pen.rect(`law${i}`, [bar, y - 7, room * law, 14], "ink", { round: 2, opacity: 0.6 });
     if (outline)
       pen.rect(`own${i}`, [bar, y - 7, Math.max(room * own, 1), 14], "ink", {
         round: 2,

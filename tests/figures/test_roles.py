@@ -1,0 +1,129 @@
+"""The colours of the five roles stand for roles: a list says which role each figure paints."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from attn_course.interactive.figure import stored_figures
+from attn_course.interactive.scripts import FOLDER
+from attn_course.plots import ROLE
+from tests.conftest import ROOT
+
+ALL = "query key value weight output"
+# Of what a static figure paints in each colour; its caption, its letters or the text say so.
+PAINTED = {
+    ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-who-asks fig-one-word
+        fig-three-roles fig-heads fig-compartments""",
+    "query key value output": "fig-two-decoders",
+    "query key weight output": "fig-two-looks",
+    "query key weight": "fig-temperatures fig-digits",
+    "query key output": "fig-encoder-decoder",
+    "query weight output": "fig-shapes",
+    "query key": "fig-unit fig-turned fig-one-step-back",
+    "key value": "fig-cache",
+    "key weight": "fig-comma",
+    "value weight": "fig-blocks",
+    "value output": "fig-widths fig-nile",
+    "key": "fig-deaf",
+    "output": "fig-factors",
+    "weight": """fig-kernels fig-weight-and-need fig-circles fig-card fig-beside fig-window
+        fig-blend fig-he fig-block-parameters fig-two-keys fig-one-head-fails fig-verbs
+        fig-head-reach fig-forms""",
+}
+# The sliders of live figures that move a query, a key or a value, by figure and name.
+MOVED = {
+    ("retrieval", "step"): "query",
+    ("sinusoids", "one"): "query",
+    ("sinusoids", "other"): "key",
+    ("rotary", "m"): "query",
+    ("rotary", "n"): "key",
+    ("associative-memory", "d"): "key",
+    ("machine-multi-head", "stretch"): "key",
+    ("machine-reinforce", "baseline"): "value",
+}
+# What the first pictures of live figures paint, by the pen or by a style of their own.
+DRAWN = {
+    ALL: """associative-memory machine-bahdanau machine-basic-self-attention
+        machine-kernel-regression machine-luong machine-multi-head machine-retrieval
+        machine-self-attention tiles""",
+    "query key weight": "induction",
+    "value weight output": "machine-reinforce",
+    "query key": "rotary sinusoids",
+    "weight": "machine-scaled-dot-product writer",
+}
+STYLED = {
+    "machine/pen.css": ALL,
+    "retrieval/retrieval.css": "query",
+    "captioning/captioning.css": "weight",
+    "scaled_dot_product/scaled_dot_product.css": "weight",
+    "weight_table.css": "weight",
+}
+ROLES = "|".join(ROLE)
+PAINTS = re.compile(rf'(?:class="[fst] |var\(--attn-)({ROLES})\b')
+SLIDER = re.compile(r'<label class="attn-row"(?: style="--attn-colour:(#\w+)")?[^>]*>.*?</label>')
+BY_HUE = {hue.lower(): role for role, hue in ROLE.items()}
+
+
+def notebooks() -> Iterator[dict[str, Any]]:
+    """Yield the notebooks of all chapters."""
+    for path in sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb")):
+        yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def static_figures() -> Iterator[tuple[str, str]]:
+    """Yield the name of each static figure, and its drawings."""
+    for notebook in notebooks():
+        for cell in notebook["cells"]:
+            name = cell["metadata"].get("mystnb", {}).get("figure", {}).get("name", "")
+            for output in cell.get("outputs", ()):
+                if drawn := output.get("metadata", {}).get("image/png"):
+                    yield name or cell["id"], json.dumps(drawn)
+
+
+def by_name(listed: dict[str, str]) -> dict[str, str]:
+    """Return the roles by the names that are listed under them."""
+    return {name: roles for roles, names in listed.items() for name in names.split()}
+
+
+def test_a_static_figure_paints_only_the_roles_that_it_shows() -> None:
+    found = {
+        name: " ".join(role for role, hue in ROLE.items() if hue.lower() in drawn.lower())
+        for name, drawn in static_figures()
+    }
+    assert {name: roles for name, roles in found.items() if roles} == by_name(PAINTED)
+
+
+def test_a_slider_has_the_colour_of_what_it_moves_or_none() -> None:
+    found, neutral = {}, 0
+    for notebook in notebooks():
+        for figure, _ in stored_figures(notebook):
+            for slider in SLIDER.finditer(figure.controls):
+                (name,) = re.findall(r'name="([^"]*)"', slider[0])
+                if slider[1]:
+                    found[figure.name, name] = BY_HUE[slider[1].lower()]
+                neutral += not slider[1]
+    assert found == MOVED
+    assert neutral > 10
+
+
+def of_files(files: Iterable[Path]) -> dict[Path, str]:
+    """Return which roles are painted in each file that paints some, in their order."""
+    found = {}
+    for file in files:
+        painted = set(PAINTS.findall(file.read_text(encoding="utf-8")))
+        if painted:
+            found[file] = " ".join(role for role in ROLE if role in painted)
+    return found
+
+
+def test_a_live_figure_paints_only_the_roles_that_it_shows() -> None:
+    drawn = of_files(FOLDER.rglob("frames/*-wide.svg"))
+    assert {file.stem.removesuffix("-wide"): roles for file, roles in drawn.items()} == by_name(
+        DRAWN
+    )
+    styled = of_files(FOLDER.rglob("*.css"))
+    assert {str(file.relative_to(FOLDER)): roles for file, roles in styled.items()} == STYLED
