@@ -137,9 +137,9 @@ def of_scores(scores: Tensor, got: Reading) -> dict[str, Tensor]:
 
 def luong(got: Reading) -> dict[str, Tensor]:
     query, key = wide([got["query"]]), wide(got["keys"]).view(3, 2)
-    images = wide(got["W"]).view(2, 2)
+    matrix = wide(got["W"]).view(2, 2)
     general = got["score"] == "general"
-    scores = general_scores(query, key, images.mT) if general else dot_scores(query, key)
+    scores = general_scores(query, key, matrix) if general else dot_scores(query, key)
     return of_scores(scores, got)
 
 

@@ -67,7 +67,8 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const unfold = () => {
     scroll.toggleAttribute("hidden", !fold.open);
     const { narrow, chance } = last;
-    const more = narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${odds(narrow)}`;
+    const other = narrow === chance ? "the same" : `a sentence of ${odds(narrow)}`;
+    const more = narrow === undefined ? "" : `; a beam of 1 finds ${other}`;
     show("chance", fold.open ? odds(chance) + more : "");
   };
 

@@ -21,7 +21,7 @@ const drawGeometry = (pen, { off }, model, set, drawPlane) => {
 const sayGeometry = ({ query, off }, how, { scores, weights, output, empty }, step) => {
   if (empty) return "Every key is masked: nothing is left to share out.";
   const parts = [
-    `The query ${shownPair(query)} has the scores ${listed(masked(scores, off))}${how}`,
+    `The query ${shownPair(query)}${how} has the scores ${listed(masked(scores, off))}`,
   ];
   if (step > 1) parts.push(`the weights ${listed(weights)}`);
   if (step > 2) parts.push(`and the output ${shown(output)}`);

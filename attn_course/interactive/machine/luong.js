@@ -1,29 +1,30 @@
-// Scores in the plane: a dot product is a projection, and `general` bends the keys by a matrix.
-const seenKeys = ({ keys, W, score }) =>
-  pairsOf(keys).map((key) => (score === "dot" ? key : bend(pairsOf(W), key)));
+// Scores in the plane: a dot product is a projection, and `general` first bends the query by a
+// matrix. The rows of W are where it sends the queries (1, 0) and (0, 1).
+const asking = ({ query, W, score }) => (score === "dot" ? query : bend(pairsOf(W), query));
 
-const drawKeys = (plane, { query, keys, off, score, W }, set) => {
-  const { pen, to } = plane,
-    size = Math.hypot(...query) || 1,
-    along = query.map((one) => one / size),
-    seen = seenKeys({ keys, W, score });
+const drawKeys = (plane, state, set) => {
+  const { query, keys, off, score } = state,
+    { pen, to } = plane,
+    asked = asking(state),
+    size = Math.hypot(...asked) || 1,
+    along = asked.map((one) => one / size);
   const line = [-9, 9].map((far) => to(along.map((one) => far * one)));
   plane.inside("along", () =>
     pen.line("along", line, "query", { line: 1, opacity: 0.5, dash: "2 4" }),
   );
   pairsOf(keys).forEach((key, j) => {
     const opacity = off[j] ? 0.25 : 1,
-      foot = to(along.map((one) => one * dot(seen[j], along)));
+      foot = to(along.map((one) => one * dot(key, along)));
     plane.inside(`foot${j}`, () => {
-      pen.line(`fall${j}`, [to(seen[j]), foot], "key", { line: 1.5, dash: "3 3", opacity });
+      pen.line(`fall${j}`, [to(key), foot], "key", { line: 1.5, dash: "3 3", opacity });
       pen.line(`shadow${j}`, [plane.zero, foot], "key", { line: 7, opacity: 0.4 * opacity });
       pen.disc(`foot${j}-end`, foot, 3.5, "key", { opacity });
     });
-    const before = { line: 1.2, opacity: 0.4, dash: "4 3" };
-    if (score !== "dot") plane.arrow(`before${j}`, key, "key", before);
-    plane.arrow(`key${j}`, seen[j], "key", { line: 2.5, name: String(j + 1), opacity });
+    plane.arrow(`key${j}`, key, "key", { line: 2.5, name: String(j + 1), opacity });
   });
-  plane.arrow("query", query, "query", { line: 3, name: "q" });
+  const before = { line: 1.5, dash: "4 3" };
+  plane.arrow("query", query, "query", { name: "q", ...(score === "dot" ? { line: 3 } : before) });
+  if (score !== "dot") plane.arrow("bent", asked, "query", { line: 3, name: "q W" });
   pairsOf(keys).forEach((key, j) =>
     plane.grip(`key${j}`, key, `key ${j + 1}`, "key", (to) =>
       set({ keys: pairsOf(keys).with(j, to).flat() }),
@@ -33,27 +34,45 @@ const drawKeys = (plane, { query, keys, off, score, W }, set) => {
   plane.write();
 };
 
-const drawBending = (pen, { W }, set) => {
-  const images = pairsOf(W);
-  const [x, y, side] = pen.narrow ? [224, 26, pen.width - 226] : [324, 214, 102];
-  const plane = planeOf(pen, "W", [x, y, side, side], [-1.5, 1.5, -1.5, 1.5], "W");
-  drawMatrix(plane, "W", images, (to) => set({ W: to.flat() }));
-  const [left, top] = pen.narrow ? [x + 20, y + side + 18] : [x + side + 28, y + 34];
-  images[0].forEach((_, row) =>
-    images.forEach((image, column) =>
-      pen.text(
-        `W${row}${column}`,
-        left + 40 * (column + 0.5),
-        top + 20 * row,
-        shown(image[row], 1),
-        "ink",
-        { at: "end" },
-      ),
-    ),
+// What is multiplied: each shadow, and the length of the query.
+const drawLengths = (pen, { query, keys, off }) => {
+  const size = Math.hypot(...query),
+    [left, top] = pen.narrow ? [224, 36] : [324, 222],
+    formula = pen.narrow
+      ? ["score = shadow", "\u00d7 length of q"]
+      : ["score = shadow \u00d7 length of q"];
+  formula.forEach((line, i) =>
+    pen.text(`formula${i}`, left, top + 20 * i, line, "ink", { bold: true }),
   );
+  const below = top + 20 * formula.length + 4;
+  pen.text("length", left, below, `length of q: ${shown(size)}`, "query");
+  pairsOf(keys).forEach((key, j) => {
+    const text = `shadow ${j + 1}: ${shown(dot(key, query) / (size || 1))}`,
+      opacity = off[j] ? 0.4 : 1;
+    pen.text(`shadow${j}-is`, left, below + 20 * (j + 1), text, "key", { opacity });
+  });
+};
+
+const drawBending = (pen, state, set) => {
+  const rows = pairsOf(state.W),
+    names = ["row 1", "row 2"];
+  const [x, y, side] = pen.narrow ? [224, 26, Math.min(116, pen.width - 226)] : [324, 214, 102];
+  const plane = planeOf(pen, "W", [x, y, side, side], [-1.5, 1.5, -1.5, 1.5], "W");
+  rows.forEach((row, i) =>
+    plane.arrow(`row${i}`, row, "ink", { line: 1.5, head: 7, name: names[i] }),
+  );
+  drawMatrix(plane, "W", rows, (to) => set({ W: to.flat() }));
+  const [left, top] = pen.narrow ? [x - 10, y + side + 16] : [x + side + 20, y + 8];
+  rows.forEach((row, i) => {
+    const line = top + 20 * i;
+    pen.text(`row${i}`, left, line, names[i], "ink", { small: true });
+    row.forEach((one, c) =>
+      pen.text(`W${i}${c}`, left + 80 + 38 * c, line, shown(one, 1), "ink", { at: "end" }),
+    );
+  });
   [
-    [-18, -14],
-    [68, 64],
+    [42, 46],
+    [124, 120],
   ].forEach(([far, in_], i) =>
     pen.line(
       `bracket${i}`,
@@ -67,24 +86,26 @@ const drawBending = (pen, { W }, set) => {
       { line: 1.2 },
     ),
   );
-  if (pen.narrow) return;
-  pen.text("formula", left + 92, top, "s = q \u00b7 W k", "ink", { bold: true });
-  pen.text("formula-says", left + 92, top + 20, "W moves the keys", "ink", { small: true });
+  const says = `q W = ${shownPair(asking(state), 2)}`;
+  pen.text("bent-is", left, top + 46, says, "query", { bold: !pen.narrow });
+  pen.text("formula", left, top + 66, "score = q W \u00b7 key", "ink", { bold: true });
+  plane.write(14); // where its squares leave little room
 };
 
 attnMachine("machine-luong", {
   model: (state) =>
     attend(
-      seenKeys(state).map((key) => dot(state.query, key)),
+      pairsOf(state.keys).map((key) => dot(asking(state), key)),
       VALUES,
       state,
     ),
   draw: (pen, state, model, set) =>
     drawGeometry(pen, state, model, set, (box) => {
-      const title = state.score === "dot" ? "query and keys" : "query and W \u00b7 keys";
+      const title = state.score === "dot" ? "query and keys" : "query bent by W, and keys";
       drawKeys(planeOf(pen, "plane", box, [-2.4, 2.4, -2.4, 2.4], title), state, set);
-      if (state.score !== "dot") drawBending(pen, state, set);
+      if (state.score === "dot") drawLengths(pen, state);
+      else drawBending(pen, state, set);
     }),
   say: (state, model, step) =>
-    sayGeometry(state, state.score === "dot" ? "" : " through W", model, step),
+    sayGeometry(state, state.score === "dot" ? "" : ", bent by W,", model, step),
 });

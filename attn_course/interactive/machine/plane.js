@@ -18,14 +18,14 @@ const planeOf = (pen, key, [x, y, width, height], [left, right, down, up], title
     plane.inside(id, () => pen.arrow(`${key}-${id}-arrow`, to(from), to(vector), tone, looks));
     if (name) plane.names.push([id, vector, name, tone, looks.opacity]);
   };
-  // names come last: they take the first free place around the tip
-  plane.write = () => {
+  // names come last: they take the first free place around the tip, a few pixels outside at most
+  plane.write = (outside = 0) => {
     for (const [id, vector, name, tone, opacity] of plane.names)
       pen.name(`${key}-${id}-name`, placesAt(plane, vector, name), name, tone, {
         bold: true,
         halo: true,
         opacity,
-        within: [x, x + width],
+        within: [x - outside, x + width + outside],
       });
   };
   plane.grip = (id, vector, label, tone, set, looks = {}) => {
@@ -101,7 +101,7 @@ const placesAt = ({ to, box: [x, y, width, height] }, vector, name) => {
 // What a matrix makes of a vector; `images` are those of (1, 0) and (0, 1).
 const bend = (images, vector) => blend(vector, images);
 
-// A matrix is dragged by the images of the two base vectors.
+// A matrix is dragged by its rows, the images of the two base vectors.
 const drawMatrix = (plane, id, images, set) => {
   const [a, b] = images.map(plane.to),
     far = plane.to(bend(images, [1, 1]));
@@ -110,15 +110,8 @@ const drawMatrix = (plane, id, images, set) => {
     plane.pen.path(`${plane.key}-${id}-box`, `M${corners.join("L")}Z`, "ink", { opacity: 0.1 }),
   );
   images.forEach((image, c) =>
-    plane.grip(
-      `${id}${c}`,
-      image,
-      `${id}, image of base vector ${c + 1}`,
-      "ink",
-      (to) => set(images.with(c, to)),
-      {
-        square: true,
-      },
-    ),
+    plane.grip(`${id}${c}`, image, `${id}, row ${c + 1}`, "ink", (to) => set(images.with(c, to)), {
+      square: true,
+    }),
   );
 };

@@ -132,12 +132,12 @@ STATES = {
     "luong": State(
         chapter="luong",
         label="The attention machine: arrows in the plane",
-        hint="Drag the arrows; under general, drag the squares of W, too.",
+        hint="Drag the arrows; under general, drag the rows of W, too.",
         numbers={
             "query": (1, 2),
             "keys": (2, 0, 0, 1, 1, 1),
             "off": (0, 0, 0),
-            "W": (0, 1, 0, 0),  # of the chapter, column by column
+            "W": (0, 0, 1, 0),  # of the chapter, row by row
         },
         controls={"score": Choice("score", ("dot", "general"))},
     ),

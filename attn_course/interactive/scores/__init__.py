@@ -78,7 +78,7 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
 def _controls(sources: Sequence[Sequence[str]], row: int) -> str:
     models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
     return (
-        hint("Narrow the window: which one breaks first? The points mark the centres.")
+        hint("Narrow the window: which breaks first? Grey is outside it, a point is its centre.")
         + slider("window", "", 0.5, WINDOW, WINDOW, 0.5)
         + more("Other models, other sentences", choice("Models", models), source_controls(sources))
         + kept(row=row)
