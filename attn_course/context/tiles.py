@@ -1,4 +1,7 @@
-"""The gradient of attention in tiles: weights are made again, one tile at a time."""
+"""The gradient of attention in tiles: weights are made again, one tile at a time.
+
+Beside it stands the gradient by the table, whose weights have been kept.
+"""
 
 import torch
 from torch import Tensor
@@ -21,6 +24,31 @@ def logarithm_of_sum(query: Tensor, key: Tensor, is_causal: bool = False) -> Ten
         allowed = causal(*positions(query.shape[-2], key.shape[-2], query.device))
         scores = scores.masked_fill(~allowed, -torch.inf)
     return scores.logsumexp(-1, keepdim=True)
+
+
+def gradients_by_table(
+    query: Tensor, key: Tensor, value: Tensor, weights: Tensor, slope: Tensor, memory: SlowMemory
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients for queries, keys and values, from weights that were kept.
+
+    It takes five steps, each of which reads what it needs and writes what it made.
+
+    Args:
+        query: Queries, `(*batch, length, d_key)`.
+        key: Keys, `(*batch, length, d_key)`.
+        value: Values, `(*batch, length, d_value)`.
+        weights: The weights of the forward pass, `(*batch, length, length)`.
+        slope: The gradient for the output, `(*batch, length, d_value)`.
+        memory: Counts what passes.
+    """
+    of_value = memory.write(memory.read(weights).mT @ memory.read(slope))
+    of_weights = memory.write(memory.read(slope) @ memory.read(value).mT)
+    kept, rises = memory.read(weights), memory.read(of_weights)
+    of_scores = kept * (rises - (kept * rises).sum(-1, keepdim=True))
+    of_scores = memory.write(of_scores / query.shape[-1] ** 0.5)
+    of_query = memory.write(memory.read(of_scores) @ memory.read(key))
+    of_key = memory.write(memory.read(of_scores).mT @ memory.read(query))
+    return of_query, of_key, of_value
 
 
 def gradients_in_tiles(

@@ -44,9 +44,11 @@ class ALiBi(nn.Module):
         self, query_position: Tensor, key_position: Tensor
     ) -> Float[Tensor, "num_heads query_len key_len"]:
         """Minus the distance, times the slope of each head."""
-        # in single precision at least, because half of it cannot count to 257
-        wide = torch.promote_types(self.slopes.dtype, torch.float32)
-        return (key_position - query_position).abs() * -self.slopes[:, None, None].to(wide)
+        slope = self.slopes[:, None, None].to(
+            # in single precision at least, because half of it cannot count to 257
+            torch.promote_types(self.slopes.dtype, torch.float32)
+        )
+        return -slope * (query_position - key_position).abs()
 
 
 class T5Bias(nn.Module):

@@ -26,6 +26,7 @@ from attn_course.plots import (
 
 MARKS, ROUND = "os^", 2 * np.pi
 LEAST, MOST = 1e3, 1e11  # numbers in the figure of a text that grows
+SMALLEST, GREATEST = 1e4, 1e12  # bytes in the figure of memories
 # What the record calls kinds of positions, and tests, and what a reader calls them.
 KINDS = {"rotary": "rotary", "linear": "ALiBi", "buckets": "T5's bias"}
 KINDS |= {"sinusoids": "sines, added", "learned": "learned, added", "none": "none"}
@@ -183,6 +184,34 @@ def growing(
         axes.set(xlabel="length of the text, in pieces", ylabel="numbers")
         axes.set_yticks(np.logspace(3, 11, 5))
         axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.minorticks_off()
+    return closed(figure)
+
+
+def memories(levels: Mapping[str, tuple[float, float]], wanted: Mapping[str, float]) -> Figure:
+    """Draw the memories of a chip as bars, at the height of their speed, and what is to fit.
+
+    Args:
+        levels: For each memory its bytes, and its speed in bytes a second.
+        wanted: For each thing that is to be kept its bytes.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.6))
+        for name, (size, speed) in levels.items():
+            low, high = speed / 1e12 / 1.22, speed / 1e12 * 1.22
+            box = (SMALLEST, low), size - SMALLEST, high - low
+            axes.add_patch(Rectangle(*box, facecolor=VIOLET, linewidth=0))
+            axes.text(GREATEST * 1.3, speed / 1e12, name, va="center")
+        for name, size in wanted.items():
+            axes.axvline(size, color=INK, linewidth=1.2, linestyle=(0, (1, 2)))
+            axes.text(size, 1.03, name, ha="center", va="bottom",
+                      transform=axes.get_xaxis_transform())  # fmt: skip
+        axes.set(xscale="log", yscale="log", xlim=(SMALLEST, GREATEST), ylim=(2, 50))
+        axes.set_xlabel("bytes that it holds")
+        axes.set_ylabel("terabytes a second", labelpad=9)
+        axes.set_xticks(np.logspace(4, 12, 5))
+        axes.set_yticks([speed / 1e12 for _, speed in levels.values()])
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
     return closed(figure)
 

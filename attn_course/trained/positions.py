@@ -1,4 +1,4 @@
-"""Positions of five kinds: learned from 64 letters at a time, and read with 256.
+"""Positions of six kinds: learned from 64 letters at a time, and read with 256.
 
 Each model learns chapter 12's task, a stretch of random letters that comes twice. It is then
 measured on longer sequences: with the stretch at distances that it has met, anywhere in them, and

@@ -76,7 +76,8 @@ class Listing(SphinxDirective):
         self.env.note_dependency(str(path))
         role = "py:meth" if "." in name else "py:func"
         hidden = name.rpartition(".")[2].startswith("_") or not module.startswith("attn_course.")
-        link = full_name if hidden else f"{{{role}}}`{full_name}`"
+        # a caption is Markdown, in which `__call__` would be a word in bold
+        link = full_name.replace("_", "\\_") if hidden else f"{{{role}}}`{full_name}`"
         shown = essence(whole)
         found: list[nodes.Node] = [container_wrapper(self, self.block(shown), link)]
         if shown != whole:

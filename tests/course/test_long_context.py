@@ -6,7 +6,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attn_course.context.tiles import gradients_in_tiles, logarithm_of_sum
+from attn_course.context.tiles import (
+    gradients_by_table,
+    gradients_in_tiles,
+    logarithm_of_sum,
+)
 from attn_course.long_context import (
     CacheSizes,
     SlowMemory,
@@ -17,7 +21,8 @@ from attn_course.long_context import (
     rotate_pairs,
 )
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention
-from attn_course.scaled_dot_product import attention, causal_mask
+from attn_course.retrieval import masked_softmax
+from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
 from attn_course.self_attention import rotate_by_position
 from attn_course.transformer import look_back
 from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw, filled
@@ -150,3 +155,29 @@ def test_gradients_in_tiles_are_those_of_the_equation(tile_len: int, is_causal: 
     )
     for one, other in zip(found, expected, strict=True):
         assert_close(one, other, **CLOSELY)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_gradients_by_the_table_are_those_of_the_equation(is_causal: bool) -> None:
+    given = [part.requires_grad_() for part in inputs()]
+    mask = causal_mask(LENGTH) if is_causal else None
+    slope = draw(BATCH, HEADS, LENGTH, D_VALUE, seed=9)
+    expected = torch.autograd.grad(attention(*given, mask=mask), given, slope)
+    roles = [part.detach() for part in given]
+    weights = masked_softmax(scaled_dot_scores(*roles[:2]), mask)
+    found = gradients_by_table(*roles, weights, slope, SlowMemory())
+    for one, other in zip(found, expected, strict=True):
+        assert_close(one, other, **CLOSELY)
+
+
+def test_traffic_of_the_gradients_is_that_of_the_formulas() -> None:
+    length, tile, width = 24, 4, D_KEY
+    query, key, value, slope = (draw(length, width, seed=seed) for seed in range(4))
+    weights = masked_softmax(scaled_dot_scores(query, key))
+    table, tiles = SlowMemory(), SlowMemory()
+    gradients_by_table(query, key, value, weights, slope, table)
+    assert table.numbers == 7 * length**2 + 8 * length * width
+    log_sum = logarithm_of_sum(query, key)
+    gradients_in_tiles(*(query, key, value, weights @ value, log_sum, slope), tiles, tile_len=tile)
+    of_a_tile = 3 * tile * width + 2 * tile  # of queries; keys and values stay for a column
+    assert tiles.numbers == (length // tile) ** 2 * of_a_tile + 6 * length * width

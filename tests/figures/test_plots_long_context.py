@@ -28,6 +28,8 @@ LOSSES = {name: torch.linspace(2.6, end, 512) for name, end in (("as it is", 3.9
 MODEL, GROWN = 500_000, torch.logspace(1.5, 5, 9)
 NUMBERS = {"table": 4 * GROWN**2, "kept": 512 * GROWN}
 OUTGROWN = {"2": 354, "3": 977}
+LEVELS = {"own": (2e5, 3e13), "shared": (5e7, 1e13), "large": (8e10, 3e12)}
+WANTED = {"a tile": 3e4, "a table": 5e8}
 MET = torch.tensor([9.0, 3.0, 1.0])
 ASKED = {"as trained": 4 * MET, "slower": torch.tensor([36.0, 6.0, 1.0])}
 
@@ -57,12 +59,17 @@ def growing() -> Figure:
     return long_context.growing(MODEL, GROWN, NUMBERS, 128, OUTGROWN, before=NUMBERS)
 
 
+def memories() -> Figure:
+    """Draw three memories, and two things that are to fit."""
+    return long_context.memories(LEVELS, WANTED)
+
+
 def rooms() -> Figure:
     """Draw three texts in pages, and two in rooms."""
     return long_context.rooms([5, 12], 12, PAGES, 4, LENGTHS, 6)
 
 
-FIGURES = [by_place, clocks, four_times, caches, growing, rooms]
+FIGURES = [by_place, clocks, four_times, caches, growing, memories, rooms]
 
 
 @pytest.mark.parametrize("draw", FIGURES)
@@ -111,6 +118,15 @@ def test_lines_and_marks_of_a_growing_text_stand_at_its_numbers() -> None:
     marks = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == "o"]
     assert marks[0][0][0] == 128
     assert marks[1:] == [[[at, MODEL]] for at in OUTGROWN.values()]
+
+
+def test_memories_reach_as_far_as_they_hold_and_lie_at_their_speed() -> None:
+    (axes,) = memories().axes
+    for box, (size, speed) in zip(axes.patches, LEVELS.values(), strict=True):
+        (_, low), (right, high) = box.get_bbox().get_points()
+        assert right == pytest.approx(size)
+        assert low * high == pytest.approx((speed / 1e12) ** 2)  # in the middle, by a logarithm
+    assert [line.get_xdata()[0] for line in axes.lines] == list(WANTED.values())
 
 
 def test_pages_are_full_but_for_the_last_of_each_text() -> None:
