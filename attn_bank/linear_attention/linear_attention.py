@@ -460,13 +460,21 @@ def _add_keys_to_the_state(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total
     return output, state + k.mT @ v, total
 
 
+def _add_keys_to_the_total(q: Tensor, k: Tensor, v: Tensor, state: Tensor, total: Tensor) -> Read:
+    output, state, _ = _all_pairs(q, k, v, state, total)
+    return output, state, total + k.sum(-2)
+
+
 def _return_keys(
     query: Tensor, key: Tensor, value: Tensor, state: Tensor, total: Tensor, chunk_len: int
 ) -> Read:
     return _add_keys(query, key, value, state, total)
 
 
-@mistake(computes=_by(_add_keys), also=(_by(_add_keys_to_the_state), _return_keys))
+@mistake(
+    computes=_by(_add_keys),
+    also=(_by(_add_keys_to_the_state), _by(_add_keys_to_the_total), _return_keys),
+)
 def adds_keys_without_features():
     """keys go into your state, or into your total, as they are; their features go in"""
 

@@ -297,7 +297,12 @@ def draws_place_zero(model, vocab_size, length, trials):
     return False
 
 
-@mistake
+def _try_all_of_them(model: Model, vocab_size: int, length: int, trials: int) -> bool:
+    found = [_tells(model, *_draw(vocab_size, length)) for _ in range(trials)]
+    return all(found)
+
+
+@mistake(also=(_try_all_of_them,))
 def wants_every_trial_to_leak(model, vocab_size, length, trials):
     """you find a leak only if every trial shows it; one that does is enough"""
     return all(_tells(model, *_draw(vocab_size, length)) for _ in range(trials))
