@@ -361,7 +361,8 @@ CALLS: dict[str, Callable[[], Call]] = {
 # Modules and names that take no tensors, are containers, or are tried as parts of something above.
 ELSEWHERE = {
     "blocks", "counterfactual", "flex", "fused_attention",
-    "dropout", "head_masks", "key_value_cache", "online_softmax", "parts", "torch_layer",
+    "dropout", "head_masks", "key_value_cache", "online_softmax", "parts", "references",
+    "torch_layer",
 }  # fmt: skip
 NO_TENSORS = {
     "Encoding", "Translator", "readout", "find_cell", "Stepwise", "Hypotheses",

@@ -1,9 +1,7 @@
 """Work cut into blocks, so that intermediate results are never all in memory at once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextvars import copy_context
-from functools import partial
-from types import CellType, FunctionType, MethodType, ModuleType
 from typing import TypeVar
 
 import torch
@@ -11,6 +9,7 @@ from torch import Tensor
 from torch.utils import checkpoint as checkpoints
 from torch.utils.checkpoint import checkpoint
 
+from attn_course.layer.references import tensors_of
 from attn_course.shapes import is_traced
 
 R = TypeVar("R")
@@ -59,12 +58,13 @@ def recomputed(function: Callable[..., R], *arguments: object, random: bool = Fa
     Raises:
         RuntimeError: At the backward pass, if a tensor among the arguments, or one that the
             function refers to, has been changed in place: recomputed results would differ.
+            `tensors_of` says which it finds.
     """
     if not torch.is_grad_enabled() or not _can_recompute():
         return function(*arguments)
     if not is_traced():
         given = [argument for argument in arguments if isinstance(argument, Tensor)]
-        hidden = _tensors(function, *(each for each in arguments if not isinstance(each, Tensor)))
+        hidden = tensors_of(function, *(each for each in arguments if not isinstance(each, Tensor)))
         if not any(tensor.requires_grad for tensor in (*given, *hidden)):
             return function(*arguments)
         # autograd keeps no tensor from inference mode, such as a block of a mask
@@ -96,38 +96,6 @@ def _unless_changed(function: Callable[..., R], tensors: list[Tensor]) -> Callab
 def _versions(tensors: list[Tensor]) -> list[int]:
     """Count the changes in place of each; PyTorch does not count those of inference tensors."""
     return [0 if tensor.is_inference() else tensor._version for tensor in tensors]
-
-
-def _tensors(*things: object) -> list[Tensor]:
-    """Find all tensors in containers, partials, closures, methods and the objects they refer to."""
-    found: dict[int, object] = {}
-    left = list(things)
-    while left:
-        thing = left.pop()
-        if id(thing) not in found:
-            found[id(thing)] = thing
-            left += _parts(thing)
-    return [thing for thing in found.values() if isinstance(thing, Tensor)]
-
-
-def _parts(thing: object) -> Iterable[object]:
-    """Return what a thing refers to, as far as a score, a rule or a module may."""
-    if isinstance(thing, Tensor | type | ModuleType):
-        return ()
-    if isinstance(thing, partial):
-        return (thing.func, thing.args, thing.keywords)
-    if isinstance(thing, MethodType):
-        return (thing.__self__, thing.__func__)
-    if isinstance(thing, FunctionType):
-        cells = [cell.cell_contents for cell in thing.__closure__ or () if cell != CellType()]
-        names = [thing.__globals__.get(name) for name in thing.__code__.co_names]
-        tensors = [value for value in names if isinstance(value, Tensor)]
-        return (*cells, *tensors, thing.__defaults__, thing.__kwdefaults__)
-    if isinstance(thing, Mapping):
-        return thing.values()
-    if isinstance(thing, tuple | list | set):
-        return thing
-    return (vars(thing),) if hasattr(thing, "__dict__") else ()
 
 
 def _can_recompute() -> bool:

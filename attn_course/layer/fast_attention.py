@@ -76,6 +76,10 @@ def fast_attention(
         ValueError: There are no keys, a shape or device does not fit, an argument holds NaN
             to which a query may attend, a score is NaN or plus infinity, the block length is not
             positive, or a scale is given for another score.
+        RuntimeError: At the backward pass, if an argument, or a tensor that a score, a rule or a
+            bias refers to, has been changed in place since.
+            :py:func:`~attn_course.layer.references.tensors_of` says which are found. Putting
+            another tensor in the place of one goes unnoticed.
 
     Source: Milakov and Gimelshein 2018 (softmax in one pass); Rabe and Staats 2021; Dao et al.
     2022; OpenAI 2025 (gpt-oss; the sinks).

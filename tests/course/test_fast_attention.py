@@ -10,8 +10,11 @@ import math
 import re
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -732,6 +735,10 @@ class Holder:
         """Compare weighted queries with keys."""
         return query * self.tensor @ key.mT
 
+    def itself(self) -> Tensor:
+        """Return the tensor."""
+        return self.tensor
+
     def added(self, query: Tensor, key: Tensor) -> Tensor:
         """Look positions up."""
         return self.tensor.sum() + 0.1 * (query - key)
@@ -757,6 +764,91 @@ def test_gradient_after_a_change_of_what_a_function_refers_to_is_refused(name: s
     held.mul_(-2)
     with pytest.raises(RuntimeError, match="changed in place"):
         output.sum().backward()
+
+
+@dataclass(slots=True)
+class Slotted:
+    """An object without a `__dict__`."""
+
+    tensor: Tensor
+
+
+class Registered(nn.Module):
+    """A module that has a tensor in its state."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("tensor", tensor)
+
+
+def python_module(tensor: Tensor) -> ModuleType:
+    """Return a module of Python that has a global."""
+    module = ModuleType("tables")
+    module.tensor = tensor
+    return module
+
+
+# Makers of something that refers to a tensor, and how a function gets the tensor from it.
+HOLDERS: dict[str, tuple[Callable[[Tensor], object], str]] = {
+    "itself": (lambda held: held, "it"),
+    "list": (lambda held: [held], "it[0]"),
+    "dict": (lambda held: {"a": (held,)}, "it['a'][0]"),
+    "set": (lambda held: {held}, "[*it][0]"),
+    "frozenset": (lambda held: frozenset([held]), "[*it][0]"),
+    "deque": (lambda held: deque([held]), "it[0]"),
+    "object": (Holder, "it.tensor"),
+    "slots": (Slotted, "it.tensor"),
+    "slots in a dict in a list": (lambda held: [{"a": Slotted(held)}], "it[0]['a'].tensor"),
+    "nn.Module": (Registered, "it.tensor"),
+    "nn.ModuleDict": (lambda held: nn.ModuleDict({"a": Registered(held)}), "it['a'].tensor"),
+    "class": (lambda held: type("Class", (), {"tensor": held}), "it.tensor"),
+    "class of an object": (lambda held: type("Class", (), {"tensor": held})(), "it.tensor"),
+    "module": (python_module, "it.tensor"),
+    "partial": (lambda held: partial(torch.mul, held), "it(1)"),
+    "method": (lambda held: Holder(held).itself, "it()"),
+    "method of a tensor": (lambda held: held.mul, "it(1)"),
+    "function": (lambda held: lambda: held, "it()"),
+    "attribute of a function": (lambda held: attribute_of_a_function(held), "it.tensor"),
+}
+# Ways in which a score may refer to it: an expression of the thing, `it`.
+REFERENCES = {
+    "global": "lambda query, key: query * ({}) @ key.mT",
+    "closure": "(lambda it: lambda query, key: query * ({}) @ key.mT)(it)",
+    "default": "lambda query, key, it=it: query * ({}) @ key.mT",
+    "inner function": "lambda query, key: (lambda: query * ({}) @ key.mT)()",
+    "global function": "(lambda function: eval('lambda *two: f(*two)', {{'f': function}}))("
+    "lambda query, key: query * ({}) @ key.mT)",
+    "object that is called": "type('Called', (), {{'__call__': "
+    "lambda self, query, key: query * ({}) @ key.mT}})()",
+}
+
+
+def attribute_of_a_function(held: Tensor) -> Callable[[], None]:
+    """Return a function that has a tensor as attribute."""
+
+    def function() -> None: ...
+
+    function.tensor = held
+    return function
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_gradient_after_a_change_of_what_something_else_holds_is_refused(
+    holder: str, reference: str
+) -> None:
+    make, expression = HOLDERS[holder]
+    held, other = draw(D_KEY, seed=4), draw(D_KEY, seed=5)
+    names = {"it": make(held), "another": make(other)}
+    score = eval(REFERENCES[reference].format(expression), names)
+    given_ = [part.requires_grad_() for part in roles(BATCH)]
+    kept = gradients(attention(*given_, score=score), given_)
+    unharmed, harmed = (fast_attention(*given_, score=score, block_len=4) for _ in range(2))
+    other.mul_(-2)
+    assert_close(gradients(unharmed, given_), kept, **CLOSELY)
+    held.mul_(-2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        gradients(harmed, given_)
 
 
 def test_mask_made_in_inference_mode_serves_training() -> None:
