@@ -19,11 +19,18 @@ from torch import Tensor, nn
 from attn_course.layer.fast_attention import unchecked_fast_attention
 from attn_course.layer.head_masks import mask_for_heads
 from attn_course.layer.key_value_cache import KeyValueCache
-from attn_course.layer.parts import AttentionInputs, PositionBias, scaled_by, softmax_beside
+from attn_course.layer.parts import (
+    AttentionInputs,
+    PositionBias,
+    asked,
+    scaled_by,
+    scores_of,
+    softmax_beside,
+)
 from attn_course.layer.rules import and_rules
 from attn_course.layer.torch_layer import copy_weights, make_torch_layer
 from attn_course.scaled_dot_product import Rule, Score, causal, scaled_dot_scores
-from attn_course.shapes import checked, known_finite
+from attn_course.shapes import check_together, checked, describe, is_traced, known_finite
 
 #: What turns vectors by their positions, a function of the heads, `(*batch, length, d_head)`, and
 #: of the positions, `(*#batch, length)`, that returns the turned heads.
@@ -310,13 +317,20 @@ class MultiHeadAttention(nn.Module):
             return heads
         start = key_len - heads.shape[-2]
         if position is None:
-            return self.rotary(heads, torch.arange(start, key_len, device=heads.device))
-        if start < 0 or position.shape[-1] != key_len:
+            position = torch.arange(start, key_len, device=heads.device)
+        elif start < 0 or position.shape[-1] != key_len:
             raise ValueError(
                 f"{position.shape[-1]} positions do not fit {heads.shape[-2]} queries and "
                 f"{key_len} keys"
             )
-        return self.rotary(heads, position[..., None, start:])
+        else:
+            position = position[..., None, start:]
+        turned = asked("a rotary", self.rotary, heads, position)
+        if turned.shape != heads.shape:
+            raise ValueError(f"of {describe(heads)}, the rotary made {describe(turned)}")
+        if turned.dtype != heads.dtype and not is_traced():
+            check_together("a rotary", {"turned heads": turned, "heads": heads})
+        return turned
 
     def _inputs(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool
@@ -358,11 +372,10 @@ class MultiHeadAttention(nn.Module):
 
     def _scores(self, inputs: AttentionInputs) -> Tensor:
         query, key, added = inputs.query, inputs.key, inputs.added(slice(None), slice(None))
-        if self.score is scaled_dot_scores:
-            scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-            scores = scaled_by(scale, query, key)
-        else:
-            scores = self.score(query, key)
+        if self.score is not scaled_dot_scores:
+            return scores_of(self.score, query, key, added)
+        scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
+        scores = scaled_by(scale, query, key)
         return scores if added is None else scores + added
 
     @classmethod

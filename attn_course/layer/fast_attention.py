@@ -20,10 +20,11 @@ from attn_course.layer.parts import (
     AttentionInputs,
     PositionBias,
     as_at_the_call,
+    scores_of,
     softmax_beside,
 )
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
-from attn_course.shapes import check_together, checked, is_traced, known_nonzero, refuse_nan
+from attn_course.shapes import checked, is_traced, known_nonzero, refuse_nan
 
 SMALLEST_BLOCK = 16
 
@@ -191,7 +192,7 @@ def _rows(
     if inputs.block_len is not None:
         return _rows_in_blocks(score, dropout, dtype, inputs, rows)
     reach, allowed = inputs.reached(rows)
-    scores = _scores(score, inputs.added(rows, reach), query, key[..., reach, :].to(dtype))
+    scores = scores_of(score, query, key[..., reach, :].to(dtype), inputs.added(rows, reach))
     scores = scores.to(torch.promote_types(dtype, torch.float32))
     weights = drop(softmax_beside(inputs.sinks, scores, allowed), dropout)
     return (weights @ value[..., reach, :].to(weights.dtype) * growth(dropout)).to(dtype)
@@ -223,19 +224,5 @@ def _update(
     allowed: Tensor | None,
     *state: Tensor,
 ) -> OnlineSoftmax:
-    scores = _scores(score, added, query, key)
+    scores = scores_of(score, query, key, added)
     return update(OnlineSoftmax(*state), scores, allowed, value, dropout)
-
-
-def _scores(score: Score, added: Tensor | None, query: Tensor, key: Tensor) -> Tensor:
-    """The scores of a block with what positions add, if they are one for each pair."""
-    scores = score(query, key)
-    wanted = (*query.shape[:-1], key.shape[-2])
-    if scores.shape != wanted:
-        raise ValueError(
-            f"the scores of {query.shape[-2]} queries and {key.shape[-2]} keys have shape "
-            f"{tuple(scores.shape)}; expected {wanted}"
-        )
-    if scores.dtype != key.dtype and not is_traced():
-        check_together("fast_attention", {"scores": scores, "key": key})
-    return scores if added is None else scores + added

@@ -21,7 +21,13 @@ from attn_course.scaled_dot_product import (
     positions,
     scaled_dot_scores,
 )
-from attn_course.shapes import is_true_of_any, may_branch_on_values
+from attn_course.shapes import (
+    check_together,
+    describe,
+    is_traced,
+    is_true_of_any,
+    may_branch_on_values,
+)
 
 #: What positions add to the scores, a function of the positions of queries, (query_len, 1), and of
 #: keys, (key_len), that returns numbers, (..., query_len, key_len).
@@ -78,12 +84,13 @@ class AttentionInputs(NamedTuple):
         """Return what positions add to the scores of a block; None where they add nothing.
 
         Raises:
+            TypeError: The bias is no function, or returns no tensor.
             ValueError: It has another shape than a block of scores.
         """
         if self.position_bias is None:
             return None
         query_position, key_position = self._positions(rows, columns)
-        added = self.position_bias(query_position, key_position)
+        added = asked("a position bias", self.position_bias, query_position, key_position)
         wanted = (*self.query.shape[:-2], query_position.shape[0], key_position.shape[0])
         pairs, before = added.shape[-2:], zip(added.shape[-3::-1], wanted[-3::-1], strict=False)
         broadcast = added.ndim <= len(wanted) and all(one in (1, other) for one, other in before)
@@ -152,6 +159,38 @@ def _from_first_to_last(allowed: Tensor) -> slice:
         return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 1)
     except RuntimeError:  # under torch.vmap and on the meta device there are no values to read
         return slice(0, allowed.shape[-1])
+
+
+def asked(what: str, function: Callable[..., Tensor], *given: Tensor) -> Tensor:
+    """Call a function that was an argument.
+
+    Raises:
+        TypeError: It is no function, or returns no tensor.
+    """
+    if not callable(function):
+        raise TypeError(f"{what} is a function, not {describe(function)}")
+    result = function(*given)
+    if not isinstance(result, Tensor):
+        raise TypeError(f"{what} must return a tensor, not {describe(result)}")
+    return result
+
+
+def scores_of(score: Score, query: Tensor, key: Tensor, added: Tensor | None = None) -> Tensor:
+    """The scores with what positions add.
+
+    Raises:
+        TypeError: The score is no function, or returns no tensor, or one of another dtype.
+        ValueError: It does not return one number for each pair.
+    """
+    scores, wanted = asked("a score", score, query, key), (*query.shape[:-1], key.shape[-2])
+    if scores.shape != wanted:
+        raise ValueError(
+            f"the scores of {query.shape[-2]} queries and {key.shape[-2]} keys have shape "
+            f"{tuple(scores.shape)}; expected {wanted}"
+        )
+    if scores.dtype != key.dtype and not is_traced():
+        check_together("a score", {"scores": scores, "key": key})
+    return scores if added is None else scores + added
 
 
 def softmax_beside(sinks: Tensor | None, scores: Tensor, allowed: Tensor | None) -> Tensor:

@@ -7,7 +7,7 @@ from operator import and_
 
 from torch import Tensor
 
-from attn_course.scaled_dot_product import Band, Rule
+from attn_course.scaled_dot_product import Band, Rule, allowed_by
 
 
 def and_rules(*rules: Rule | None) -> Rule | None:
@@ -49,7 +49,9 @@ class AllOf:
 
     def __call__(self, query_position: Tensor, key_position: Tensor) -> Tensor:
         """True where the query may attend."""
-        return reduce(and_, (rule(query_position, key_position) for rule in self.rules))
+        if query_position.ndim == 0:  # FlexAttention asks for one pair
+            return reduce(and_, (rule(query_position, key_position) for rule in self.rules))
+        return reduce(and_, (allowed_by(rule, query_position, key_position) for rule in self.rules))
 
     def reach(self, first: int, last: int, key_len: int) -> range:
         """The positions of the keys that none of the rules puts out of reach."""

@@ -320,6 +320,55 @@ def test_position_bias_of_other_heads_is_refused_and_of_another_dtype_do_not_lea
     }
 
 
+NO_FUNCTION = torch.ones(3, 3, dtype=torch.bool)
+MISFITS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    (
+        {"score": lambda query, key: (query @ key.mT).double()},
+        TypeError,
+        "a score: all .* these are: scores torch.float64, key torch.float32",
+    ),
+    (
+        {"score": lambda query, key: query[0] @ key[0].mT},
+        ValueError,
+        r"have shape \(2, 3, 3\); expected \(2, 2, 3, 3\)",
+    ),
+    ({"score": NO_FUNCTION}, TypeError, r"a score is a function, not a tensor of shape \(3, 3\)"),
+    ({"score": lambda query, key: None}, TypeError, "a score must return a tensor, not None"),
+    ({"position_bias": NO_FUNCTION}, TypeError, r"a position bias is a function, not a tensor of"),
+    ({"position_bias": lambda *at: 3.5}, TypeError, r"a position bias must .* not 3\.5 \(float\)"),
+    ({"rotary": NO_FUNCTION}, TypeError, "a rotary is a function, not a tensor of"),
+    ({"rotary": lambda heads, at: None}, TypeError, "a rotary must return a tensor, not None"),
+    (
+        {"rotary": lambda heads, at: heads.double()},
+        TypeError,
+        "a rotary: all .* turned heads torch.float64, heads torch.float32",
+    ),
+    (
+        {"rotary": lambda heads, at: heads[..., :2]},
+        ValueError,
+        r"\(2, 2, 3, 4\), the rotary made a tensor of shape \(2, 2, 3, 2\)",
+    ),
+    ({"rule": NO_FUNCTION}, TypeError, r"a rule is a function .* shape \(3, 3\); is it a mask"),
+    ({"rule": lambda *at: None}, TypeError, "a rule must return torch.bool, but .* NoneType"),
+    (
+        {"rule": lambda *at: NO_FUNCTION[:2]},
+        ValueError,
+        r"for 3 queries and 3 keys, the rule returned a tensor of shape \(2, 3\)",
+    ),
+]
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("call", ["forward", "weights", "with_weights"])
+@pytest.mark.parametrize(("options", "error", "message"), MISFITS)
+def test_function_that_is_none_or_does_not_fit_is_refused_in_words(
+    options: dict[str, Any], error: type[Exception], message: str, call: str, is_causal: bool
+) -> None:
+    layer = MultiHeadAttention(8, 2, **options)
+    with pytest.raises(error, match=message):
+        getattr(layer, call)(torch.randn(2, 3, 8), is_causal=is_causal)
+
+
 def test_frozen_weights_stay_frozen_on_the_way_to_pytorchs_layer_and_back() -> None:
     for learns in (True, False):
         theirs = torch.nn.MultiheadAttention(8, 2).requires_grad_(learns)
