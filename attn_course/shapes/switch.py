@@ -16,8 +16,8 @@ scores_are_trusted: ContextVar[bool] = ContextVar("scores_are_trusted", default=
 def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
     """Within it, nothing looks into the values of a tensor.
 
-    On a GPU every such look makes the program wait for the device, and a CUDA graph cannot be
-    captured around one. Results stay the same, but a NaN goes through unnoticed. Two looks remain,
+    On a GPU every such look makes the program wait for the device; while a CUDA graph is captured
+    nothing looks anyway. Results stay the same, but a NaN goes through unnoticed. Two looks remain,
     because the work itself takes them: `Encoder` reads the lengths of its sentences,
     which PyTorch's recurrent networks want on the CPU; decoding asks after each word whether all
     have ended.

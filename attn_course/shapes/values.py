@@ -79,8 +79,13 @@ def _look(at: Callable[[], bool]) -> bool:
 
 
 def may_branch_on_values() -> bool:
-    """True where a branch may depend on a value: in no compiler, and with checks switched on."""
-    return not is_traced() and values_are_checked.get()
+    """True where a branch may depend on a value: in no compiler, and with checks switched on.
+
+    Nor may it while a CUDA graph is captured, because the graph holds no numbers yet.
+    """
+    if is_traced() or not values_are_checked.get():
+        return False
+    return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
 
 
 def refuse_nan(function: str, tensors: Iterable[tuple[str, Tensor]]) -> None:

@@ -592,6 +592,16 @@ def test_values_are_looked_at_where_that_is_possible() -> None:
     assert not vmap(lambda row: row * 0 + is_true_of_any(row > 0))(torch.ones(2, 3)).any()
 
 
+def test_values_are_not_looked_at_while_a_cuda_graph_is_captured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    for is_captured in (True, False):
+        monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda now=is_captured: now)
+        assert is_true_of_any(torch.tensor([True])) is not is_captured
+        assert known_nonzero(torch.ones(2, 3)) is not is_captured
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
 def test_zero_and_nan_are_seen_among_other_numbers(dtype: torch.dtype) -> None:
     others = torch.tensor([[-3.0, math.inf], [1e-7, 2.0]], dtype=dtype, requires_grad=True)
