@@ -1,22 +1,25 @@
 """The layer beside `nn.MultiheadAttention`, and small calls beside plain lines: ratios of CPU time.
 
-    OMP_NUM_THREADS=1 python benchmarks/layer.py            all tables
-    OMP_NUM_THREADS=1 python benchmarks/layer.py dropout    one of them
+    OMP_NUM_THREADS=1 python benchmarks/layer.py                         all tables
+    OMP_NUM_THREADS=1 python benchmarks/layer.py dropout growth          some of them
+    OMP_NUM_THREADS=2 python benchmarks/layer.py --threads 2 evaluation  by the clock
 
 Counts the processor's time of one thread, ours and theirs alternately, and prints the median of the
-ratios. Other programs that run meanwhile disturb this less than they disturb a clock. Results are
-compared before they are timed, except with dropout. Takes about five minutes.
+ratios. Other programs that run meanwhile disturb this less than they disturb a clock, which has to
+count where there are more threads. Results are compared before they are timed, except with dropout.
+Takes about eight minutes.
 """
 
+import argparse
 import math
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import costs
 import torch
-from side_by_side import Work
+from side_by_side import Row, Work, seconds
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
@@ -34,11 +37,12 @@ from attn_course.translation.transformer import AttentionEncoder, ModelSizes, Tr
 
 SHAPES = ((32, 64, 128), (16, 128, 256), (8, 256, 512), (4, 512, 512), (1, 2048, 512))
 ROUNDS, SECONDS_A_ROUND = 9, 0.02
-Row = tuple[str, Work, Work]
 
 
-def cpu_seconds(work: Work, calls: int) -> float:
-    """Processor time of one call, as the mean of a few in a row."""
+def taken(work: Work, calls: int) -> float:
+    """Processor time of one call, as the mean of a few in a row; with more threads by the clock."""
+    if torch.get_num_threads() > 1:
+        return seconds(work, calls)
     start = time.process_time()
     for _ in range(calls):
         work()
@@ -48,12 +52,12 @@ def cpu_seconds(work: Work, calls: int) -> float:
 def ratio(ours: Work, theirs: Work) -> float:
     """Median over the rounds of our time by theirs; who comes first alternates."""
     ours(), theirs()
-    calls = max(1, int(SECONDS_A_ROUND / max(1e-7, cpu_seconds(theirs, 3))))
+    calls = max(1, int(SECONDS_A_ROUND / max(1e-7, taken(theirs, 3))))
     found = []
     for number in range(ROUNDS):
         pair = (ours, theirs) if number % 2 else (theirs, ours)
-        taken = {work: cpu_seconds(work, calls) for work in pair}
-        found.append(taken[ours] / taken[theirs])
+        times = {work: taken(work, calls) for work in pair}
+        found.append(times[ours] / times[theirs])
     return statistics.median(found)
 
 
@@ -227,14 +231,19 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "small": small,
     "one query": one_query,
     "beam": beam,
+    **costs.TABLES,
 }
 
 
 def main() -> None:
     """Print a line for each pair."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
     torch.manual_seed(0)
-    torch.set_num_threads(1)
-    for table in sys.argv[1:] or TABLES:
+    torch.set_num_threads(options.threads)
+    for table in options.tables or TABLES:
         learns = table in ("dropout", "training", "padding")
         with torch.set_grad_enabled(learns):
             for name, ours, theirs in TABLES[table]():

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 
 Work = Callable[[], object]
+# A name, our way and another.
+Row = tuple[str, Work, Work]
 ROUNDS = 15
 
 
