@@ -7,7 +7,7 @@
 Counts the processor's time of one thread, ours and theirs alternately, and prints the median of the
 ratios. Other programs that run meanwhile disturb this less than they disturb a clock, which has to
 count where there are more threads. Results are compared before they are timed, except with dropout.
-Takes about eight minutes.
+Takes about seven minutes.
 """
 
 import argparse
