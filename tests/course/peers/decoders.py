@@ -44,6 +44,12 @@ class Decoder(NamedTuple):
 
 
 LLAMA = Decoder("llama", "Llama", {}, {"bias": False})
+STRETCHED_LLAMA = Decoder(
+    "llama",
+    "Llama",
+    {"rope_parameters": {"rope_type": "linear", "rope_theta": BASE, "factor": 4.0}},
+    {"rotary": partial(rotate_halves, base=BASE, stretch=4.0), "bias": False},
+)
 QWEN_2 = Decoder("qwen2", "Qwen2", {}, {"output_bias": False})
 GEMMA = Decoder("gemma", "Gemma", {"num_key_value_heads": 1}, {"bias": False})
 MISTRAL = Decoder("mistral", "Mistral", {"sliding_window": 3}, NEAR | {"bias": False})

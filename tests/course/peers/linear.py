@@ -1,6 +1,8 @@
-"""Linear attention of models in use, beside ours: a layer with a decay, and the delta rule."""
+"""Linear attention of models in use, beside ours: layers with a decay, and the delta rule."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -24,6 +26,19 @@ def minimax() -> list[Pair]:
     summed = in_chunks(*parts.chunk(3, -1), decay, chunk_len=2).transpose(1, 2).flatten(2)
     ours = theirs.out_proj(torch.sigmoid(theirs.output_gate(x)) * theirs.norm(summed))
     return with_gradients(ours, theirs(x, (None, None), None)[0], x)
+
+
+def mamba_2(form: Callable[..., Tensor]) -> list[Pair]:
+    """The sum of Mamba-2, where each token says what is left; theirs is in chunks of 3."""
+    from transformers.models.mamba2.modeling_mamba2 import mamba2_chunk_scan
+
+    query, key, value = (_of_heads() for _ in range(3))
+    step = torch.rand(BATCH, LENGTH, HEADS, dtype=torch.float64, requires_grad=True)
+    fades = -torch.rand(HEADS, dtype=torch.float64)
+    other = mamba2_chunk_scan(value, step, fades, key, query, chunk_size=3)
+    asks, keys, values = (part.transpose(1, 2) for part in (query, key, value * step.unsqueeze(-1)))
+    ours = form(asks, keys, values, torch.exp(fades * step).mT)
+    return with_gradients(ours.transpose(1, 2), other, query, key, value, step)
 
 
 def qwen3_next(in_their_chunks: bool) -> list[Pair]:

@@ -7,11 +7,23 @@ from datetime import date
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
-from tests.course.peers import decoders, linear, rotary, whole_models
+from attn_course.context.latent import LatentAttention
+from attn_course.context.rules import Documents
+from attn_course.context.scores import difference_of_weights
+from attn_course.layer.position_bias import ALiBi, T5Bias
+from attn_course.layer.scores import CappedScores
+from attn_course.linear_attention import all_pairs, delta_rule, in_chunks, one_by_one
+from attn_course.long_context import angles, rotate_halves
+from attn_course.multi_head import MultiHeadAttention
+from attn_course.scaled_dot_product import window
+from attn_course.self_attention import rotate_by_position
+from attn_course.transformer import LanguageModel
+from tests.course.peers import alone, decoders, linear, masks, rotary, whole_models
+from tests.course.peers.alone import link
 from tests.course.peers.latent import deepseek_v3
 from tests.course.peers.packages import (
     Pair,
@@ -25,52 +37,85 @@ from tests.course.peers.packages import (
 
 
 class Peer(NamedTuple):
-    """One comparison: the package, what is compared, and how."""
+    """One comparison: the package, what is compared, with what of ours, and how."""
 
     package: str
     what: str
+    ours: Callable[..., Any]
     compare: Callable[[], list[Pair]]
 
 
-def of_decoder(what: str, published: decoders.Decoder) -> Peer:
+def of_decoder(
+    what: str, published: decoders.Decoder, ours: Callable[..., Any] = MultiHeadAttention
+) -> Peer:
     """Compare a layer of a decoder: causal, 4 heads on 2 of keys, padding in front."""
-    return Peer("transformers", what, partial(decoders.decoder, published))
+    return Peer("transformers", what, ours, partial(decoders.decoder, published))
 
+
+def of_mamba_2(what: str, form: Callable[..., Any]) -> Peer:
+    """Compare one of the three forms of linear attention with a decay for each token."""
+    return Peer("transformers", f"Mamba-2: {what}", form, partial(linear.mamba_2, form))
+
+
+of_transformers, of_x_transformers = partial(Peer, "transformers"), partial(Peer, "x-transformers")
 
 PEERS = [
-    Peer("transformers", "BERT: self-attention, padding", bert),
-    Peer("transformers", "GPT-2: causal", gpt2),
-    Peer("transformers", "T5: relative bias, both directions", lambda: t5(True)),
-    Peer("transformers", "T5: relative bias, causal", lambda: t5(False)),
-    of_decoder("Llama: turned by position, halves paired", decoders.LLAMA),
+    of_transformers("BERT: self-attention, padding", MultiHeadAttention, bert),
+    of_transformers("GPT-2: causal", MultiHeadAttention, gpt2),
+    of_transformers("T5: relative bias, both directions", T5Bias, partial(t5, True)),
+    of_transformers("T5: relative bias, causal", T5Bias, partial(t5, False)),
+    of_decoder("Llama: turned by position, halves paired", decoders.LLAMA, rotate_halves),
+    of_decoder("Llama: positions divided by 4", decoders.STRETCHED_LLAMA, angles),
     of_decoder("Qwen 2: an output without a bias", decoders.QWEN_2),
     of_decoder("Gemma: 1 head of keys", decoders.GEMMA),
-    of_decoder("Mistral: a window", decoders.MISTRAL),
-    of_decoder("Gemma 2: a window, capped scores", decoders.GEMMA_2),
+    of_decoder("Mistral: a window", decoders.MISTRAL, window),
+    of_decoder("Gemma 2: a window, capped scores", decoders.GEMMA_2, CappedScores),
     of_decoder("Gemma 3: a window, normalized queries and keys", decoders.GEMMA_3),
     of_decoder("Qwen 3: normalized queries and keys", decoders.QWEN_3),
     of_decoder("GPT-OSS: a window, sinks", decoders.GPT_OSS),
     of_decoder("Phi: normalized, 4 of 6 features turned", decoders.PHI),
-    Peer("transformers", "DiffLlama: a difference of heads", decoders.difference_of_heads),
-    Peer("transformers", "DeepSeek-V3: short vectors, plain", partial(deepseek_v3, "plain")),
-    Peer("transformers", "DeepSeek-V3: short vectors, absorbed", partial(deepseek_v3, "absorbed")),
-    Peer("transformers", "GPT-J: vectors turned by position", rotary.gptj),
-    Peer("transformers", "GPT-NeoX: a whole model of 3 blocks, ReLU", whole_models.gpt_neox),
-    Peer("transformers", "MiniMax-01: a sum with a decay, in chunks", linear.minimax),
-    Peer("transformers", "Qwen3-Next: delta rule, in chunks", lambda: linear.qwen3_next(True)),
-    Peer("transformers", "Qwen3-Next: one by one", lambda: linear.qwen3_next(False)),
-    Peer("x-transformers", "heads of another width, padding", x_transformers),
-    Peer("x-transformers", "the same, causal", lambda: x_transformers(causal=True)),
-    Peer("x-transformers", "4 heads on 2 of keys", lambda: x_transformers(kv_heads=2)),
-    Peer("x-transformers", "queries of one text, keys of another", x_transformers_of_source),
-    Peer("x-transformers", "ALiBi, 8 heads", lambda: alibi(8)),
-    Peer("x-transformers", "ALiBi, 6 heads", lambda: alibi(6)),
-    Peer("x-transformers", "vectors turned by position", rotary.x_transformers),
+    of_transformers(
+        "DiffLlama: a difference of heads", difference_of_weights, decoders.difference_of_heads
+    ),
+    of_transformers(
+        "DeepSeek-V3: short vectors, plain", LatentAttention, partial(deepseek_v3, "plain")
+    ),
+    of_transformers(
+        "DeepSeek-V3: short vectors, absorbed", LatentAttention, partial(deepseek_v3, "absorbed")
+    ),
+    of_transformers("packed documents: who may hear whom", Documents, masks.packed_documents),
+    of_transformers("GPT-J: vectors turned by position", rotate_by_position, rotary.gptj),
+    of_transformers(
+        "GPT-NeoX: a whole model of 3 blocks, ReLU", LanguageModel, whole_models.gpt_neox
+    ),
+    of_transformers("MiniMax-01: a sum with a decay, in chunks", in_chunks, linear.minimax),
+    of_mamba_2("a decay for each token, in chunks", in_chunks),
+    of_mamba_2("all pairs", all_pairs),
+    of_mamba_2("one by one", one_by_one),
+    of_transformers(
+        "Qwen3-Next: delta rule, in chunks", delta_rule, partial(linear.qwen3_next, True)
+    ),
+    of_transformers("Qwen3-Next: one by one", delta_rule, partial(linear.qwen3_next, False)),
+    of_x_transformers("heads of another width, padding", MultiHeadAttention, x_transformers),
+    of_x_transformers("the same, causal", MultiHeadAttention, partial(x_transformers, causal=True)),
+    of_x_transformers(
+        "4 heads on 2 of keys", MultiHeadAttention, partial(x_transformers, kv_heads=2)
+    ),
+    of_x_transformers(
+        "queries of one text, keys of another", MultiHeadAttention, x_transformers_of_source
+    ),
+    of_x_transformers("ALiBi, 8 heads", ALiBi, partial(alibi, 8)),
+    of_x_transformers("ALiBi, 6 heads", ALiBi, partial(alibi, 6)),
+    of_x_transformers("vectors turned by position", rotate_by_position, rotary.x_transformers),
 ]
 
 
-HEAD = "| package | what was compared | largest difference |\n|---|---|---|\n"
+PAGE = Path(__file__).resolve().parents[3] / "book" / "api" / "peers.md"
+HEAD = (
+    "| package | what was compared, and with what of ours | largest difference |\n|---|---|---|\n"
+)
 BEGIN, END = "<!-- table of peers -->", "<!-- end of the peers -->"
+ALONE, ALONE_END = "<!-- table of those without a peer -->", "<!-- end of those -->"
 
 
 def difference(peer: Peer) -> float:
@@ -79,21 +124,31 @@ def difference(peer: Peer) -> float:
     return max((ours - theirs).abs().max().item() for ours, theirs in peer.compare())
 
 
+def said(peer: Peer) -> str:
+    """Say in Markdown what is compared, with a link to what it is compared with."""
+    return f"{peer.what} ({link(peer.ours)})"
+
+
 def table() -> str:
     """Compare all, and return the table in Markdown."""
     rows = [
-        f"| {peer.package} {version(peer.package)} | {peer.what} | {difference(peer):.0e} |"
+        f"| {peer.package} {version(peer.package)} | {said(peer)} | {difference(peer):.0e} |"
         for peer in PEERS
     ]
     return HEAD + "\n".join(rows)
 
 
+def put(page: str, begin: str, made: str, end: str) -> str:
+    """Put what was made between two marks of a page."""
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}\n\n{made}\n\n{end}{rest.partition(end)[2]}"
+
+
 def main() -> None:
-    """Write the table, with the day, into the page of the package, and print it."""
-    page = Path(__file__).resolve().parents[3] / "book" / "api" / "peers.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    """Write both tables, the first with the day, into the page of the package, and print it."""
     made = f"{table()}\n\nCompared on {date.today()} with torch {torch.__version__}."
-    page.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    page = put(PAGE.read_text(encoding="utf-8"), BEGIN, made, END)
+    PAGE.write_text(put(page, ALONE, alone.table(), ALONE_END), encoding="utf-8")
     print(made)
 
 
