@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from pybtex.database import parse_file
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -30,6 +31,7 @@ from attn_course.long_context import rotate_pairs
 from attn_course.minilm.encoder import Encoder
 from attn_course.scaled_dot_product import attention, causal, mask_of
 from attn_course.transformer import LanguageModel
+from tests.conftest import ROOT
 from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw, filled
 
 BATCH, LENGTH, D_MODEL = 2, 11, 15
@@ -224,6 +226,13 @@ def test_published_sizes_give_the_bytes_that_their_reports_imply() -> None:
     assert kilobytes["DeepSeek-V3"] == 2 * 61 * 576 / 1000
     for model in PUBLISHED.values():
         assert model.num_heads % max(1, model.sizes.num_kv_heads) == 0
+
+
+def test_published_sizes_have_a_source_in_the_bibliography_from_their_year() -> None:
+    entries = parse_file(str(ROOT / "book" / "references.bib")).entries
+    for name, model in PUBLISHED.items():
+        preprint = entries[model.source].fields["eprint"]  # its number begins with the year
+        assert 2000 + int(preprint[:2]) == model.year, name
 
 
 @pytest.mark.parametrize("lengths", [[11], [3, 1, 5, 2], [1] * 11])
