@@ -84,9 +84,12 @@ jain2019attention | Feb 2019 | | Jain, Wallace | no explanation | sequence+itsel
 wiegreffe2019attention | Aug 2019 | | Wiegreffe, Pinter | or is it? | sequence+itself:anew | read
 tsai2019transformer | Aug 2019 | | Tsai | a kernel again | points+sequence+itself:anew | read
 shazeer2019fast | Nov 2019 | | Shazeer | shared keys | sequence+itself:anew | fast
+katharopoulos2020transformers | Jun 2020 | | Katharopoulos | a recurrence | itself:anew | fast
 su2024roformer | Apr 2021 | 2024 | Su | rotary positions | itself:content+place | fast
 rabe2021memory | Dec 2021 | | Rabe, Staats | little memory | sequence+itself:anew | fast
 dao2022flashattention | May 2022 | | Dao | FlashAttention | sequence+itself:anew | fast
 ainslie2023gqa | May 2023 | | Ainslie | grouped queries | sequence+itself:anew | fast
+xiao2024efficient | Sep 2023 | 2024 | Xiao | sinks | itself:anew | fast
+deepseek2024v2 | May 2024 | | DeepSeek-AI | short vectors | itself:anew | fast
 """
 WORKS = tuple(Work(*map(str.strip, row.split("|"))) for row in TABLE.strip().splitlines())

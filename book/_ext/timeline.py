@@ -48,7 +48,7 @@ STYLE = f"""
 .timeline figcaption {{ margin-top: 0.75rem; font-size: 0.9rem; text-align: left; }}
 """
 ALT = (
-    f"{len(WORKS)} works from 1964 to 2023, in the order in which they became public. Each row "
+    f"{len(WORKS)} works from 1964 to 2024, in the order in which they became public. Each row "
     "says what the work looks at, and whether softly by content, softly by place, or at one place."
 )
 CAPTION = """

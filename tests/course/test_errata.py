@@ -17,10 +17,18 @@ from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import attention_weights
 from tests.book.test_coverage import COVERAGE, ROW, page_anchors
 from tests.conftest import ROOT, chapters, toc_pages
-from tests.course.errata import CHECKS, draw, layer, modules, retrieval, translation
+from tests.course.errata import (
+    CHECKS,
+    draw,
+    layer,
+    modules,
+    recurrence,
+    retrieval,
+    translation,
+)
 
 # Each of these registers its slips as it is imported.
-THEMES = (retrieval, translation, layer)
+THEMES = (retrieval, translation, layer, recurrence)
 PAGE = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| [")]
 NAMES = [re.findall(r"\[([SP]\d[\d-]*)\]\{#[a-z\d-]+\}", row[0]) for row in ROWS]
