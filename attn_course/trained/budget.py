@@ -1,9 +1,10 @@
 """The writer beside a GRU with as many weights: which of them learns more for the same work?
 
 `make` tries four learning rates for each of them, in short runs with their whole schedule. At the
-rate that did best, and at half of it, the GRU is then trained for as many steps as the writer that
-comes with the course, on the same windows. Because processor time depends on what else a machine
-does, the paces of both are taken in turns.
+rate that did best, at half and at a quarter of it, the GRU is then trained for as many steps as the
+writer that comes with the course, on the same windows; two more seeds of both, at the rates of
+their long runs, say how far chance moves the result. Because processor time depends on what else a
+machine does, the paces of both are taken in turns.
 """
 
 import math
@@ -20,6 +21,7 @@ from attn_course.trained.store import write_record
 from attn_course.trained.writers import (
     D_MODEL,
     EVERY,
+    RATE,
     SEEDS,
     STEPS,
     Run,
@@ -33,6 +35,7 @@ from attn_course.transformer import INITIAL_SCALE
 
 RATES, SHORT = (2e-3, 4e-3, 8e-3, 1.6e-2), 300
 KINDS = ("Transformer", "GRU")
+MORE_SEEDS = (1, 2)
 D_HIDDEN = 288  # of the GRU, so that it has as many weights
 PACED = 20  # steps
 
@@ -72,24 +75,27 @@ def make() -> None:
             runs.append(run(kind, rate, SHORT))
             write_record("budget", runs, **settings)
     best = best_runs(runs, SHORT)["GRU"]["rate"]
-    for rate in (best, best / 2):
+    for rate in (best, best / 2, best / 4):
         runs.append(run("GRU", rate, STEPS, EVERY))
         write_record("budget", runs, **settings)
+    for kind, rate in {"Transformer": RATE, "GRU": best_runs(runs, STEPS)["GRU"]["rate"]}.items():
+        for seed in MORE_SEEDS:
+            runs.append(run(kind, rate, STEPS, EVERY, seed))
+            write_record("budget", runs, **settings)
 
 
 def best_runs(runs: list[Run], steps: int) -> dict[str, Run]:
-    """For each kind of model its best run of so many steps."""
-    ours = sorted(
-        (run for run in runs if run["steps"] == steps), key=lambda run: run["validation"][-1]
-    )
-    return {run["kind"]: run for run in reversed(ours)}
+    """For each kind of model its best run of so many steps with the first seed."""
+    ours = [run for run in runs if run["steps"] == steps and run["seed"] == SEEDS[0]]
+    ours.sort(key=lambda run: run["validation"][-1], reverse=True)
+    return {run["kind"]: run for run in ours}
 
 
-def run(kind: str, rate: float, steps: int, every: int = SHORT) -> Run:
+def run(kind: str, rate: float, steps: int, every: int = SHORT, seed: int = SEEDS[0]) -> Run:
     """Train a model of a kind; a long run is measured on the test, too."""
-    model = build_kind(kind, SEEDS[0])
+    model = build_kind(kind, seed)
     settings = {"kind": kind, "rate": rate, "steps": steps}
-    found = settings | learn(model, SEEDS[0], rate, steps, every)
+    found = settings | learn(model, seed, rate, steps, every)
     return found | ({"test": round(bits(model, "test"), 4)} if steps == STEPS else {})
 
 

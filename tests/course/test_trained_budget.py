@@ -26,7 +26,10 @@ def test_both_kinds_are_tried_at_every_rate_and_the_gru_at_length() -> None:
     best = budget.best_runs(SHORT, budget.SHORT)["GRU"]["rate"]
     assert budget.RATES[0] < best < budget.RATES[-1]
     longer = [run for run in BUDGET["runs"] if run not in SHORT]
-    assert [(run["kind"], run["rate"]) for run in longer] == [("GRU", best), ("GRU", best / 2)]
+    tried = [("GRU", rate, 0) for rate in (best, best / 2, best / 4)]
+    rates = {"Transformer": writers.RATE, "GRU": best / 2}
+    again = [(kind, rates[kind], seed) for kind in budget.KINDS for seed in budget.MORE_SEEDS]
+    assert [(run["kind"], run["rate"], run["seed"]) for run in longer] == tried + again
     assert {run["steps"] for run in longer} == {writers.STEPS}
     assert {len(run["validation"]) for run in longer} == {writers.STEPS / writers.EVERY}
 
