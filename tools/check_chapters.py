@@ -21,7 +21,7 @@ from build_road import STOPS, read_stops
 from cells import code_cells
 from nbformat import NotebookNode
 
-from attn_course.interactive.figure import STORED
+from attn_course.interactive.figure import STORED, stored_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 # The files and folders that belong to a chapter; {name} is NN_slug.
@@ -31,6 +31,7 @@ PLACES = (
     "attn_course/{slug}.py",
     "attn_bank/{slug}",
     "solutions/{name}/{name}.ipynb",
+    "solutions/{name}/instructor_rubric.csv",
     "exercises/{name}/{name}.ipynb",
     "tests/course/test_{slug}.py",
 )
@@ -41,6 +42,9 @@ GENERATED = {
 }
 # The places where a number in a name means a chapter.
 NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
+# What a teacher is told: of each chapter these, among them as many states of its live figures.
+PLAN, TOLD, MIN_SHOWN = "book/teaching.yml", ("figures", "ask", "wrong"), 2
+LABORATORY = "book/laboratory.md"
 # Of a line of code, for a phone; of a cell; of a chapter above *Going deeper*.
 MAX_WIDTH, MAX_LINES = 76, 10
 MAX_WORDS, MAX_CELLS, MAX_FORMULAS = 2_200, 14, 12
@@ -86,8 +90,27 @@ def faults_of_course(root: Path = ROOT) -> Iterator[str]:
                 yield f"{path.relative_to(root)} is of no chapter: add book/{path.stem} to _toc.yml"
     if list(stops := read_stops(root / STOPS)) != names:
         yield f"{STOPS} has the stops {', '.join(stops)}; _toc.yml has {', '.join(names)}"
+    yield from faults_of_plan(names, root)
     for name in names:
         yield from faults_of_chapter(name, root)
+
+
+def faults_of_plan(names: list[str], root: Path = ROOT) -> Iterator[str]:
+    """All that the teaching plan lacks: of each chapter its weeks, what to show and what to ask."""
+    plan = yaml.safe_load((root / PLAN).read_text(encoding="utf-8"))
+    told, weeks = plan["chapters"], [week for path in plan["paths"].values() for week in path]
+    planned = {name for week in weeks for name in week}
+    for name in names:
+        if name not in planned:
+            yield f"{PLAN}: no path has a week with {name}"
+        if {*(about := told.get(name, {}))} != {*TOLD}:
+            yield f"{PLAN} has under `chapters` to say of {name}: {', '.join(TOLD)}"
+        elif len(about["figures"]) < MIN_SHOWN:
+            yield f"{PLAN} shows fewer than {MIN_SHOWN} states of the live figures of {name}"
+    if unknown := sorted({*told, *planned} - set(names)):
+        yield f"{PLAN} names what is no chapter: {', '.join(unknown)}"
+    elif list(told) != [name for name in names if name in told]:
+        yield f"{PLAN} has the chapters in another order than _toc.yml"
 
 
 def faults_of_chapter(name: str, root: Path = ROOT) -> Iterator[str]:
@@ -101,7 +124,7 @@ def faults_of_chapter(name: str, root: Path = ROOT) -> Iterator[str]:
         found += [*faults_of_header(name, text, root), *faults_of_tables(text)]
         found += wide_lines(text, MAX_LINES)
         found += [*faults_of_core(built), *faults_of_minutes(text, built)]
-        found += faults_of_figures(built)
+        found += [*faults_of_figures(built), *faults_of_live_figures(built, root)]
     if source.is_file():
         lines = wide_lines(nbformat.read(source, as_version=4))
         found += [f"problem set: {fault}" for fault in lines]
@@ -167,6 +190,18 @@ def faults_of_figures(notebook: NotebookNode) -> Iterator[str]:
         is_scripted = any(STORED in data for data in shown)  # it labels itself
         if not is_scripted and len(alt.split()) < 6:
             yield f"code cell {number} has an alt text of fewer than six words: {alt!r}"
+
+
+def faults_of_live_figures(notebook: NotebookNode, root: Path = ROOT) -> Iterator[str]:
+    """Say that there is no live figure, or which one is not on the page of all of them."""
+    page = (root / LABORATORY).read_text(encoding="utf-8")
+    shown = re.findall(r"\{lab-(?:picture|figure)\} ([\w-]+)", page)
+    names = [figure.name for figure, _ in stored_figures(notebook)]
+    if not names:
+        yield "it has no live figure, such as the attention machine in a state of its own"
+    for name in names:
+        if name not in shown:
+            yield f"its live figure {name} has no place on {LABORATORY}"
 
 
 def faults_of_core(notebook: NotebookNode) -> Iterator[str]:

@@ -47,7 +47,8 @@ def test_every_public_name_of_the_chapters_is_called() -> None:
         for name, thing in vars(module).items():
             ours = getattr(thing, "__module__", None) == module.__name__
             if ours and callable(thing) and not name.startswith("_") and path.stem not in ELSEWHERE:
-                assert (name in called) != (name in NO_TENSORS), f"{path.stem}.{name}"
+                cure = "add a call to tools/every_call.py, or its name to NO_TENSORS there"
+                assert (name in called) != (name in NO_TENSORS), f"{path.stem}.{name}: {cure}"
 
 
 # PyTorch's own layers, which one may call without ours.

@@ -19,10 +19,13 @@ import build_road
 import check_chapters
 from check_chapters import (
     DEEPER,
+    LABORATORY,
+    PLAN,
     faults_of_chapter,
     faults_of_core,
     faults_of_course,
     faults_of_figures,
+    faults_of_live_figures,
     faults_of_minutes,
     faults_of_tables,
     minutes,
@@ -76,7 +79,14 @@ def copy(tmp_path: Path) -> Path:
     text = f"parts:\n- chapters:\n  - file: book/notation\n  - file: book/{NAME}\n"
     (tmp_path / "_toc.yml").write_text(text, encoding="utf-8")
     stop = f"{NAME}:\n  name: a\n  what: b\n  drawing: c\n"
-    for place, content in {build_road.STOPS: stop, "attn_bank/luong/one.py": ""}.items():
+    shown = "[machine-luong: a, scores: b]"
+    told = f"chapters:\n  {NAME}: {{figures: {shown}, ask: c, wrong: d}}\n"
+    written = {
+        build_road.STOPS: stop,
+        PLAN: f"paths:\n  all:\n    - {{{NAME}: all}}\n{told}",
+        "attn_bank/luong/one.py": "",
+    }
+    for place, content in written.items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(content, encoding="utf-8")
     for place in (
@@ -84,9 +94,11 @@ def copy(tmp_path: Path) -> Path:
         f"book/{NAME}.ipynb",
         "attn_course/luong.py",
         f"solutions/{NAME}/{NAME}.ipynb",
+        f"solutions/{NAME}/instructor_rubric.csv",
         f"exercises/{NAME}/{NAME}.ipynb",
         "tests/course/test_luong.py",
         "docs/coverage.md",
+        LABORATORY,
     ):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / place, tmp_path / place)
@@ -100,6 +112,10 @@ def copy(tmp_path: Path) -> Path:
         ("tests/course/test_luong.py", "tests/course/test_luong.py is missing"),
         (f"book/{NAME}.ipynb", f"book/{NAME}.ipynb is missing; run: make notebooks"),
         ("attn_bank/luong/one.py", "attn_bank/luong is missing"),
+        (
+            f"solutions/{NAME}/instructor_rubric.csv",
+            f"solutions/{NAME}/instructor_rubric.csv is missing",
+        ),
     ],
 )
 def test_what_a_chapter_lacks_is_named(copy: Path, place: str, said: str) -> None:
@@ -132,6 +148,17 @@ def test_what_a_chapter_lacks_is_named(copy: Path, place: str, said: str) -> Non
             "slug: luong\n  beyond: more",
             "either rows of docs",
         ),
+        (
+            PLAN,
+            "    - {05_luong: all}",
+            "    - {}",
+            "no path has a week with 05_luong",
+        ),
+        (PLAN, "  05_luong: {", "  04_bahdanau: {", "to say of 05_luong: figures, ask, wrong"),
+        (PLAN, "ask: c, ", "", "to say of 05_luong: figures, ask, wrong"),
+        (PLAN, ", scores: b", "", "fewer than 2 states of the live figures of 05_luong"),
+        (PLAN, "{05_luong: all}", "{05_luong: all, 05_a: all}", "names what is no chapter: 05_a"),
+        (LABORATORY, "{lab-picture} scores", "", "its live figure scores has no place on"),
     ],
 )
 def test_what_a_chapter_says_wrongly_is_named(
@@ -141,6 +168,11 @@ def test_what_a_chapter_says_wrongly_is_named(
     assert old in text
     (copy / place).write_text(text.replace(old, new, 1), encoding="utf-8")
     assert any(said in fault for fault in faults_of_course(copy))
+
+
+def test_chapter_without_a_live_figure_is_named() -> None:
+    (said,) = faults_of_live_figures(new_notebook())
+    assert "no live figure" in said
 
 
 def test_core_ends_at_a_heading_and_is_short() -> None:
