@@ -32,7 +32,10 @@ def additive_scores(
 
 
 class AdditiveScore(nn.Module):
-    """`additive_scores` with the weights of its hidden layer.
+    """`additive_scores` with the weights of its hidden layer: `v · tanh(W q + U k)`.
+
+    Queries `(*batch, query_len, d_query)` and keys `(*batch, key_len, d_key)` have the scores
+    `(*batch, query_len, key_len)`. `U k` is made once, by `project_key`, for all queries.
 
     Args:
         d_query: Width of a query.
@@ -99,7 +102,8 @@ class BahdanauTranslator(AttentionTranslator):
     """A translator that, before each word, asks for the part of the source that it needs.
 
     The query is the decoder's state before the word, the keys and the values are the
-    annotations; the resulting context enters the recurrent cell.
+    annotations; the resulting context enters the recurrent cell:
+    `c = Σ α h` with `α = softmax(v · tanh(W s + U h))`, then `s ← GRU([word; c], s)`.
 
     Args:
         encoder: It gives the annotations and the decoder's first state.

@@ -36,6 +36,8 @@ class Trace(NamedTuple):
 class GridEncoder(nn.Sequential):
     """A small convolutional network: from an image to one feature vector for each 8 x 8 pixels.
 
+    Images `(batch, 1, height, width)` give features `(batch, num_cells, d_feature)`.
+
     Args:
         d_feature: Width of a feature vector.
         d_hidden: Number of channels of the first layer; the second has twice as many.
@@ -71,6 +73,10 @@ class GridEncoder(nn.Sequential):
 
 class Captioner(nn.Module):
     """A decoder that, before each word, asks for the part of the image it needs: soft attention.
+
+    With features `a` of the cells, `c = β Σ α a` with `α = softmax(v · tanh(W s + U a))`, then
+    `s ← GRU([word; c], s)`. Images `(batch, 1, height, width)` and captions `(batch, target_len)`
+    give the logits `(batch, target_len, vocab_size)`.
 
     Args:
         vision: A module from images to (batch, num_cells, d_feature), with an attribute

@@ -76,6 +76,10 @@ def head_outputs(
 class AttentionBlock(nn.Module):
     """Heads that read the stream, and add to it.
 
+    The stream `x`, `(batch, length, d_model)`, becomes `x + Σ A_i V_i O_i`, summed over the heads
+    `i`, where `A_i = softmax(Q_i K_iᵀ / sqrt(d_head))` without later keys. Queries, keys and values
+    are projections of `norm(x)`, the first two turned by their positions.
+
     Args:
         d_model: Width of the stream.
         num_heads: Number of heads.
@@ -101,6 +105,8 @@ class AttentionBlock(nn.Module):
 
 class AttentionOnly(nn.Module):
     """An embedding, layers of heads along a residual stream, and a readout: no maps in between.
+
+    From tokens `(batch, length)` to the logits `(batch, length, vocab_size)`.
 
     Args:
         vocab_size: Number of different tokens.

@@ -96,7 +96,11 @@ def gaussian_window(
 
 
 class DotScore(nn.Module):
-    """The dot product of state and annotation, which must be equally wide."""
+    """The dot product of state and annotation, `q · k`, which must be equally wide.
+
+    Queries `(batch, query_len, d_query)` and keys `(batch, key_len, d_query)` have the scores
+    `(batch, query_len, key_len)`.
+    """
 
     def __init__(self, d_query: int, d_key: int) -> None:
         super().__init__()
@@ -113,7 +117,11 @@ class DotScore(nn.Module):
 
 
 class GeneralScore(nn.Module):
-    """`general_scores` with its weight, which multiplies the keys once for all queries."""
+    """`general_scores`, `q · W k`, with its weight, which multiplies the keys once for all queries.
+
+    Queries `(batch, query_len, d_query)` and keys `(batch, key_len, d_key)` have the scores
+    `(batch, query_len, key_len)`.
+    """
 
     def __init__(self, d_query: int, d_key: int) -> None:
         super().__init__()

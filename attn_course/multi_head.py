@@ -73,6 +73,11 @@ def _merge(heads: Tensor) -> Tensor:
 class MultiHeadAttention(nn.Module):
     """Scaled dot-product attention in several heads, each on its own projections of the tokens.
 
+    Head `i` looks up `softmax(Q_i K_iᵀ / sqrt(d_head)) V_i`, where `Q_i = query W_Qi`,
+    `K_i = key W_Ki` and `V_i = value W_Vi`; side by side, the heads are multiplied by `W_O`. From
+    `query (*batch, query_len, d_query)`, `key (*batch, key_len, d_key)` and
+    `value (*batch, key_len, d_value)` comes `(*batch, query_len, d_output)`.
+
     Args:
         d_model: Width of a query token and of the output; each head has `d_model / num_heads`.
         num_heads: Number of heads.

@@ -51,6 +51,9 @@ def elman(
 class RecurrentLayer(nn.Module):
     """A recurrent network of one layer that returns its states and nothing else.
 
+    An "rnn" computes `h_t = tanh(W x_t + U h_(t-1) + b)`; the others have gates besides. Tokens
+    `(batch, length, d_model)` give states `(batch, length, d_hidden)`.
+
     Args:
         kind: "rnn" (Elman's, with tanh), "gru" or "lstm".
         d_model: Width of a token.

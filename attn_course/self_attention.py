@@ -30,6 +30,10 @@ def basic_self_attention(
 class SelfAttention(nn.Module):
     """Scaled dot-product attention of a sentence to itself, through three learned projections.
 
+    With one token in each row of `x`, the output is `softmax(Q Kᵀ / sqrt(d_key)) V`, where
+    `Q = x W_Q`, `K = x W_K` and `V = x W_V`: from `(*batch, length, d_model)` to
+    `(*batch, length, d_value)`.
+
     Args:
         d_model: Width of a token.
         d_key: Width of its query and of its key; `d_model` if None.

@@ -74,6 +74,9 @@ def reverse_within_length(
 class Encoder(nn.Module):
     """A recurrent network that reads a sentence, in one direction or in both.
 
+    State by state, `h_t = cell(x_t, h_(t-1))`: from words `(batch, source_len)` to annotations
+    `(batch, source_len, d_annotation)`, where `d_annotation` is `d_hidden`, or twice that.
+
     Args:
         vocab_size: Number of words of the source language.
         d_embedding: Width of a word's vector.
@@ -158,8 +161,10 @@ class Recurrent(nn.Module):
 class Translator(nn.Module):
     """An encoder and a decoder: the common base of all translators in the course.
 
-    Each kind of translator defines the state from which its decoder starts, `start`, and how it
-    continues, `decode`: by one word or, when the words are given, by all of them.
+    From sources `(batch, source_len)` and translations `(batch, target_len)` it makes the logits
+    `(batch, target_len, vocab_size)`. Each kind of translator defines the state from which its
+    decoder starts, `start`, and how it continues, `decode`: by one word or, when the words are
+    given, by all of them.
     """
 
     encoder: Any  # each kind of translator has its own
@@ -205,6 +210,8 @@ class Translator(nn.Module):
 
 class FixedVectorTranslator(Translator):
     """A translator squeezed through one vector, which the decoder sees at every step.
+
+    With that vector `c`, `(batch, d_annotation)`, each step is `s ← cell([word; c], s)`.
 
     Args:
         encoder: Its last state is the vector.

@@ -78,7 +78,8 @@ def _rule(query_len: int, key_len: int, context: int) -> Rule | None:
 class Block(nn.Module):
     """Attention and two linear maps with a ReLU: each reads the stream, and adds to it.
 
-    What it reads is normalized; the stream itself never is.
+    What it reads is normalized; the stream itself never is: `x ← x + attention(norm(x))`, then
+    `x ← x + W_2 relu(W_1 norm(x))`, each `(batch, length, d_model)`.
 
     Args:
         d_model: Width of the stream.
@@ -119,6 +120,9 @@ class Block(nn.Module):
 
 class LanguageModel(nn.Module):
     """A decoder-only Transformer: an embedding, blocks, and the embedding again as the readout.
+
+    From tokens `(batch, length)` to the logits `norm(x) Eᵀ`, `(batch, length, vocab_size)`, where
+    `x` is the stream behind the last block and `E` the embedding.
 
     Args:
         vocab_size: Number of different tokens.

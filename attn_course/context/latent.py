@@ -28,6 +28,10 @@ class Kept(NamedTuple):
 class LatentAttention(nn.Module):
     """Causal attention in heads whose keys and values are made from one short vector a token.
 
+    A token `x` leaves `c = x W_C` and `r = turn(x W_R)`. Head `i` has the keys `[c M_i; r]` and the
+    values `c N_i`, and looks up `softmax(q_i · k_i / sqrt(d_head + d_rotary)) v_i`. Tokens stay
+    `(batch, length, d_model)`; what is kept of each is `d_latent + d_rotary` numbers.
+
     A turn by the position would stand between the matrices that make keys and queries, and they
     could not be joined: so a part of each query and a key that all heads share carry the position.
 

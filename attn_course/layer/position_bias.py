@@ -15,9 +15,10 @@ from torch import Tensor, nn
 class ALiBi(nn.Module):
     """The score falls by the head's slope with every position between query and key.
 
-    The slopes are `2 ** (-8 / num_heads)` and its powers, so that head 0 sees the least far. If
-    `num_heads` is no power of 2, the remaining heads get the slopes that twice as many heads would
-    have in between. Nothing is learned.
+    Head `h` adds `-slope_h * |i - j|` to the score of query `i` and key `j`,
+    `(num_heads, query_len, key_len)` in all. The slopes are `2 ** (-8 / num_heads)` and its powers,
+    so that head 0 sees the least far. If `num_heads` is no power of 2, the remaining heads get the
+    slopes that twice as many heads would have in between. Nothing is learned.
 
     Args:
         num_heads: Number of heads.
@@ -54,8 +55,10 @@ class ALiBi(nn.Module):
 class T5Bias(nn.Module):
     """A learned number for each head and each bucket of distances.
 
-    Half of the buckets of a direction hold one distance each; the others grow like its logarithm,
-    and the last one holds all distances from `max_distance` on.
+    Head `h` adds `bias[bucket(j - i), h]` to the score of query `i` and key `j`,
+    `(num_heads, query_len, key_len)` in all. Half of the buckets of a direction hold one distance
+    each; the others grow like its logarithm, and the last one holds all distances from
+    `max_distance` on.
 
     Args:
         num_heads: Number of heads.

@@ -17,7 +17,8 @@ class EncoderLayer(nn.Module):
     """Self-attention, then two linear maps with a GELU between them.
 
     The output of each of the two is added to the tokens, and the sum is normalized, as in the
-    first Transformer.
+    first Transformer: `x ← norm(x + attention(x))`, then `x ← norm(x + W_2 gelu(W_1 x))`, each
+    `(*batch, length, d_model)`.
 
     Args:
         d_model: Width of a token.
@@ -54,7 +55,7 @@ class EncoderLayer(nn.Module):
 class Encoder(nn.Module):
     """A network from numbers of tokens to vectors: embeddings, positions, and a stack of layers.
 
-    There is no dropout.
+    From `(*batch, length)` to `(*batch, length, d_model)`. There is no dropout.
 
     Args:
         vocab_size: Number of different tokens.

@@ -35,7 +35,9 @@ class ModelSizes(NamedTuple):
 class Block(nn.Module):
     """Self-attention, attention to a source if there is one, and two linear maps with a ReLU.
 
-    Each of them reads normalized tokens, and its output is added to the tokens.
+    Each of them reads normalized tokens, and its output is added to the tokens:
+    `x ← x + attention(norm(x))`, `x ← x + cross_attention(norm(x), source)`, then
+    `x ← x + W_2 relu(W_1 norm(x))`, each `(batch, length, d_model)`.
 
     Args:
         d_model: Width of a token.
@@ -151,6 +153,8 @@ class Embedding(nn.Embedding):
 
 class AttentionEncoder(nn.Module):
     """Words with their positions, through a stack of blocks: annotations without recurrence.
+
+    From words `(batch, source_len)` to annotations `(batch, source_len, d_model)`.
 
     Args:
         vocab_size: Number of words of the source language.
