@@ -97,6 +97,7 @@ class Block(nn.Module):
         self.norm_attention = nn.LayerNorm(d_model)
         self.attention = MultiHeadAttention(d_model, num_heads)
         self.norm_maps = nn.LayerNorm(d_model)
+        # these two names stay: the stored weights of the writer have them
         self.widen = nn.Linear(d_model, d_hidden)
         self.narrow = nn.Linear(d_hidden, d_model)
 
