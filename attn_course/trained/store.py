@@ -13,10 +13,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+import attn_course.trained.measure as measure
 from attn_course.data.tokens import Vocabulary
 from attn_course.data.translation import SentencePair
 from attn_course.seq2seq import Translator
-from attn_course.trained import measure
 from attn_course.trained.recipes import find_recipe
 
 FOLDER = Path(__file__).parent

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
@@ -44,6 +45,8 @@ TOO_HEAVY = ("IPython", "matplotlib", "sklearn", "sqlite3", "statsmodels")
 # Rooms that several chapters share, and those of one chapter; later ones may import both.
 SHARED = ("layer", "shapes")
 COMPANIONS = {"seq2seq": ("decoding",), "captioning": ("captions",), "long_context": ("context",)}
+# It stays where problem sets of version 0.1.0 import it from.
+KEPT = ("counterfactual",)
 # Put together here, so that this file does not hold what it looks for.
 FORBIDDEN = {
     "an allclose whose default tolerances refuse right answers": r"(?<!assert_)allclose" + r"\(",
@@ -102,6 +105,28 @@ def test_module_of_a_chapter_imports_torch_and_earlier_chapters_only(name: str) 
         package, _, rest = imported.partition(".")
         fits = rest.split(".")[0] in ours if package == "attn_course" else package in allowed
         assert fits, f"{name[3:]}.py imports {imported}"
+
+
+def test_top_of_the_package_holds_chapters_and_rooms_alone() -> None:
+    modules = {path.stem for path in (ROOT / "attn_course").glob("*.py")}
+    assert modules == {"__init__", *SLUGS, *KEPT}, "a module of no chapter belongs in a room"
+
+
+def needed(path: Path) -> Iterator[str]:
+    """Yield the modules that a file imports; of `from a import b` also `a`, where `b` is sought."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+    yield from imports(path)
+
+
+def test_modules_of_the_package_import_each_other_in_no_circle() -> None:
+    files = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / "attn_course").rglob("*.py")
+    }
+    arrows = {name: {*needed(path)} & files.keys() - {name} for name, path in files.items()}
+    assert {*TopologicalSorter(arrows).static_order()} == set(files)  # a circle raises an error
 
 
 def test_only_the_figures_import_pyplot() -> None:

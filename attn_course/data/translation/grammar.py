@@ -4,7 +4,7 @@ A rule is a method that draws its parts and returns a `Phrase`. To add one, writ
 functions of `phrases` and `verbs`, and let `clause` draw it.
 """
 
-from attn_course.data.translation import verbs
+import attn_course.data.translation.verbs as verbs
 from attn_course.data.translation.french import elided
 from attn_course.data.translation.lexicon import Pair
 from attn_course.data.translation.nouns import AND, NounRules

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from attn_course.data.translation import names
+import attn_course.data.translation.names as names
 from attn_course.data.translation.phrases import NounPhrase, Phrase
 
 Pair = tuple[str, str]

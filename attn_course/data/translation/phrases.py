@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from attn_course.data.translation import french
+import attn_course.data.translation.french as french
 
 Link = tuple[int, int, bool]
 
