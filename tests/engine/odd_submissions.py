@@ -15,6 +15,8 @@ import nbformat
 from nbformat import NotebookNode, v3
 from nbformat.v4 import new_code_cell
 
+from tests.conftest import ROOT
+
 Change = Callable[[Path], None]
 SECRET_FILE = "instructor's own"
 
@@ -245,6 +247,12 @@ def binary_timestamp(path: Path) -> None:
     (path.parent / "timestamp.txt").write_bytes(b"\xff\xfe\x00\x01")
 
 
+def of_version_0_1_0(path: Path) -> None:
+    """It is of version 0.1.0, with all answers but the third; its texts are headings alone."""
+    kept = ROOT / "tests" / "repository" / "version_0_1_0" / path.name
+    shutil.copy(kept.with_suffix(".json"), path)  # no name by which it would be run as a test
+
+
 def keep(path: Path) -> None:
     """Nothing is odd but the name of the student."""
 
@@ -266,6 +274,7 @@ READABLE: dict[str, tuple[Change, set[str]]] = {
     "half-a-character": (change_notebook(half_a_character), set()),
     "julia": (change_notebook(no_kernel), set()),
     "extra-files": (extra_files, set()),
+    "version-0.1.0": (of_version_0_1_0, {"default"}),
     "late": (late, set()),
     "broken-timestamp": (broken_timestamp, set()),
     "binary-timestamp": (binary_timestamp, set()),

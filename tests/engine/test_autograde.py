@@ -71,7 +71,7 @@ CLAIMS = {
 
 # Students of whom a test below says more than what they earn.
 TOLD = ("renamed", "huge", "extra-files", "late", "broken-timestamp", "binary-timestamp")
-TOLD += ("=1+1", "-x.y")
+TOLD += ("=1+1", "-x.y", "version-0.1.0")
 
 
 def odd() -> dict[str, tuple]:

@@ -1,6 +1,7 @@
 """Notebooks and records of version 0.1.0 still count.
 
-`version_0_1_0/` holds the imports of all its notebooks, and a record that it wrote and sealed.
+`version_0_1_0/` holds the imports of all its notebooks, a record that it wrote and sealed, and a
+problem set that it gave out, solved, which `tests/engine/test_autograde.py` hands in with others.
 """
 
 from __future__ import annotations
