@@ -206,6 +206,10 @@ def _stay_below(ranked: Tensor, top_p: float) -> Tensor:
     return torch.ones_like(ranked) > 0 if top_p == 1 else ranked.cumsum(-1) <= top_p
 
 
+def _stay_below_always(ranked: Tensor, top_p: float) -> Tensor:
+    return ranked.cumsum(-1) <= top_p
+
+
 def _stay_strictly_below(ranked: Tensor, top_p: float) -> Tensor:
     return ranked.cumsum(-1) < top_p
 
@@ -218,6 +222,8 @@ def _and_the_first(kept: Kept) -> Kept:
     points=2,
     computes=_keeping(_stay_below),
     also=(
+        _keeping(_stay_below_always),
+        _keeping(_and_the_first(_stay_below_always)),
         _keeping(_and_the_first(_stay_below)),
         _keeping(_stay_strictly_below),
         _keeping(_and_the_first(_stay_strictly_below)),
@@ -404,7 +410,21 @@ def _keep_what_every_row_keeps(logits: Tensor, temperature: float, top_p: float)
     return _over_sum(law * kept.all(0))
 
 
-@mistake(points=2.5, also=(_keep_what_every_row_keeps,))
+def _keep_what_every_row_keeps_and_one_more(
+    logits: Tensor, temperature: float, top_p: float
+) -> Tensor:
+    """As it is published: what a row removes is gone from all, and an exact sum is not enough."""
+    if temperature == 0:
+        return _greedy(logits)
+    law = _heated(logits, temperature)
+    kept = _chosen(law, top_p, lambda ranked, p: ranked.cumsum(-1) - ranked <= p)
+    return _over_sum(law * kept.reshape(-1, law.shape[-1]).all(0))
+
+
+@mistake(
+    points=2.5,
+    also=(_keep_what_every_row_keeps, _keep_what_every_row_keeps_and_one_more),
+)
 def cuts_all_rows_alike(logits, temperature, top_p):
     """what you keep in a row depends on others: as many tokens as in the first, or those alone that
     every row keeps; each row has a cut of its own. An index of tokens alone, such as `[...,
