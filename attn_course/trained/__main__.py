@@ -18,6 +18,7 @@ from attn_course.trained import (
     linear_recall,
     minilm_heads,
     mixed_layers,
+    norms,
     parts,
     positions,
     recall,
@@ -42,6 +43,7 @@ def main() -> None:
     makers |= {"induction": induction.make, "fewer_projections": fewer_projections.make}
     makers |= {"positions": positions.make, "attention_today": attention_today.make}
     makers |= {"linear_recall": linear_recall.make, "mixed_layers": mixed_layers.make}
+    makers |= {"norms": norms.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
@@ -50,9 +52,9 @@ def main() -> None:
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
-        "about 10 minutes, written, about 2, parts, about 4, budget, about 10, induction, about 6, "
+        "about 10 minutes, written, about 2, parts, about 9, budget, about 10, induction, about 6, "
         "fewer_projections, half a minute, positions, about 11, linear_recall, about 3 minutes, "
-        "mixed_layers, 6, or attention_today, about 4.",
+        "mixed_layers, 6, attention_today, about 4, or norms, 7.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

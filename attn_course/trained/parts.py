@@ -2,11 +2,13 @@
 
 `make` trains a small model with all its parts, and then models from which one part has been taken,
 on the same text and from the same seeds. A model that may look ahead is measured as it would have
-to write: with the mask. The whole model and the one without attention are then trained for longer,
-because attention pays late.
+to write: with the mask. Without heads it has one, and without tying a readout of its own; a second
+one of these is narrower, so that it has about as many weights as the whole model. Some are then
+trained for longer, because attention and heads pay late.
 """
 
 import time
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -21,11 +23,11 @@ from attn_course.self_attention import rotate_by_position
 from attn_course.trained.store import write_record
 from attn_course.trained.writers import Run, bits, numbers_of, window_loss
 from attn_course.training import train
-from attn_course.transformer import Block, LanguageModel
+from attn_course.transformer import INITIAL_SCALE, Block, LanguageModel
 
 SIZES = {"d_model": 64, "num_heads": 4, "d_hidden": 256, "num_layers": 2, "context": 64}
 RATE, STEPS, BATCH_SIZE, SEEDS, EVERY = 4e-3, 200, 16, (0, 1, 2), 25
-LONGER = 800
+LONGER, PAYS_LATE = 800, ("nothing", "attention", "heads", "tying", "tying, narrower")
 
 
 class NoResidual(Block):
@@ -99,6 +101,21 @@ class NoMask(Block):
         return layer.project_output(merge_heads(looked))
 
 
+class TwoTables(LanguageModel):
+    """The readout is a table of its own, which begins as small as the embedding."""
+
+    def __init__(self, vocab_size: int, **sizes: int) -> None:
+        super().__init__(vocab_size, **sizes)
+        self.readout = nn.Parameter(INITIAL_SCALE * torch.randn(vocab_size, sizes["d_model"]))
+
+    def forward(self, tokens: Tensor, cache: Sequence[KeyValueCache] | None = None) -> Tensor:
+        """The logits of the token that follows each token."""
+        stream = self.input_scale * self.embedding(tokens)
+        for number, block in enumerate(self.blocks):
+            stream = block(stream, cache[number] if cache else None)
+        return self.norm(stream) @ self.readout.T
+
+
 WITHOUT: dict[str, type[Block]] = {
     "nothing": Block,
     "scale": Block,
@@ -109,7 +126,11 @@ WITHOUT: dict[str, type[Block]] = {
     "attention": NoAttention,
     "positions": NoPositions,
     "mask": NoMask,
+    "heads": Block,
+    "tying": Block,
+    "tying, narrower": Block,
 }
+OTHER_SIZES = {"heads": {"num_heads": 1}, "tying, narrower": {"d_model": 56, "d_hidden": 224}}
 
 
 def make() -> None:
@@ -120,19 +141,24 @@ def make() -> None:
         for without in WITHOUT:
             runs.append(run(without, seed))
             write_record("parts", runs, **settings)
-    longer = [run(without, SEEDS[0], LONGER) for without in ("nothing", "attention")]
-    write_record("parts", runs, **settings, longer=longer)
+    longer: list[Run] = []
+    for seed in SEEDS:
+        for without in PAYS_LATE:
+            longer.append(run(without, seed, LONGER))
+            write_record("parts", runs, **settings, longer=longer)
 
 
-def build(without: str, seed: int) -> LanguageModel:
+def build(without: str, seed: int, num_layers: int = SIZES["num_layers"]) -> LanguageModel:
     """A model without a part; what is left begins with the weights that the whole model has."""
+    sizes = SIZES | OTHER_SIZES.get(without, {}) | {"num_layers": num_layers}
+    kind = TwoTables if without.startswith("tying") else LanguageModel
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = LanguageModel(len(pieces()), **SIZES)
-        sizes = tuple(SIZES[name] for name in ("d_model", "num_heads", "d_hidden", "context"))
-        blocks = nn.ModuleList(WITHOUT[without](*sizes) for _ in model.blocks)
+        model = kind(len(pieces()), **sizes)
+        of_block = tuple(sizes[name] for name in ("d_model", "num_heads", "d_hidden", "context"))
+        blocks = nn.ModuleList(WITHOUT[without](*of_block) for _ in model.blocks)
     if without != "scale":
-        model.input_scale = SIZES["d_model"] ** 0.5
+        model.input_scale = sizes["d_model"] ** 0.5
     blocks.load_state_dict(model.blocks.state_dict(), strict=False)
     model.blocks = blocks
     if without in ("norm", "norm before"):

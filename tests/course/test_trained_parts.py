@@ -11,6 +11,7 @@ from torch.testing import assert_close
 
 from attn_course.recurrence import count_parameters
 from attn_course.trained import parts, record
+from attn_course.transformer import next_token_loss
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters
 from tests.tensors import CLOSELY, draw
@@ -25,7 +26,8 @@ def test_all_parts_are_recorded_with_all_seeds() -> None:
         size = count_parameters(parts.build(run["without"], run["seed"]))
         assert run["parameters"] == size
         assert len(run["losses"]) == parts.STEPS / parts.EVERY
-    assert [run["without"] for run in PARTS["longer"]] == ["nothing", "attention"]
+    later = [(without, seed) for seed in parts.SEEDS for without in parts.PAYS_LATE]
+    assert [(run["without"], run["seed"]) for run in PARTS["longer"]] == later
     assert {len(run["losses"]) for run in PARTS["longer"]} == {parts.LONGER / parts.EVERY}
 
 
@@ -99,10 +101,45 @@ def test_without_residual_the_last_part_alone_is_left() -> None:
     assert_close(model(TOKENS)[0, 0], model(TOKENS)[0, 7])
 
 
+def test_with_one_head_all_coordinates_of_a_value_are_blended_alike() -> None:
+    apart = {}
+    for without in ("nothing", "heads"):
+        block = parts.build(without, 0).blocks[0]
+        layer, one = block.attention, parts.SIZES["d_model"]
+        with torch.no_grad():
+            layer.project_value.weight.copy_(layer.project_value.weight[:1].expand(one, one))
+            layer.project_output.weight.copy_(torch.eye(one))
+            for of in (layer.project_value, layer.project_output):
+                if of.bias is not None:
+                    of.bias.zero_()
+        apart[without] = block.look(draw(1, 7, one).float()).std(-1).max()
+    assert apart["heads"] < 1e-5 < 1e-3 < apart["nothing"]
+
+
+def test_without_tying_only_the_rows_that_are_looked_up_learn_on_the_way_in() -> None:
+    learn = {}
+    for without in ("nothing", "tying", "tying, narrower"):
+        model = parts.build(without, 0)
+        next_token_loss(model(TOKENS), TOKENS).backward()
+        learn[without] = (model.embedding.weight.grad.abs().amax(1) > 0).sum().item()
+    looked_up = TOKENS.unique().numel() - 1  # nothing is asked of the last one
+    assert learn == {"nothing": 512, "tying": looked_up, "tying, narrower": looked_up}
+
+
+def test_second_table_costs_weights_unless_the_model_is_narrower() -> None:
+    whole, tying, narrower = (
+        count_parameters(parts.build(without, 0))
+        for without in ("nothing", "tying", "tying, narrower")
+    )
+    assert tying == whole + 512 * parts.SIZES["d_model"]
+    assert narrower == pytest.approx(whole, rel=0.02)
+
+
 def test_what_is_left_begins_with_the_weights_of_the_whole_model() -> None:
     whole = parts.build("nothing", 1).state_dict()
-    for without in parts.WITHOUT:
+    for without in parts.WITHOUT.keys() - {"tying, narrower"}:
         left = parts.build(without, 1).state_dict()
+        assert (left.pop("readout", None) is not None) == (without == "tying")
         assert left.keys() <= whole.keys()
         assert all(torch.equal(whole[name], weight) for name, weight in left.items())
     one = parts.SIZES["d_model"]
