@@ -16,4 +16,4 @@ def draw_mean_and_range(axes: Axes, at: Tensor, runs: Tensor, mark: str, **line:
     """
     low, high = runs.amin(0), runs.amax(0)
     axes.fill_between(at.numpy(), low, high, color=line.get("color"), alpha=0.25, linewidth=0)
-    axes.plot(at.numpy(), runs.mean(0), mark, markersize=5, **line)
+    axes.plot(at.numpy(), runs.mean(0), mark, **{"markersize": 5, **line})

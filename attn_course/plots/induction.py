@@ -56,7 +56,8 @@ def two_looks(letters: str = "xabya") -> Figure:
         match = {"boxstyle": "round,pad=0.3", "facecolor": ROLE["query"], "edgecolor": "none"}
         axes.text(last, 1.5, letters[last], ha="center", va="center", fontweight="bold",
                   color="white", bbox=match, zorder=4)  # fmt: skip
-        _arrow(axes, (found + 0.1, 2.2), (last - 0.3, 2.9), ROLE["weight"])
+        bow = {"connectionstyle": "angle3,angleA=82,angleB=20"}  # between the labels
+        _arrow(axes, (found + 0.31, 1.5), (last - 0.3, 2.95), ROLE["weight"], **bow)
         axes.text(last - 0.3, 3.46, "next:", ha="right", va="center")
         axes.set(xlim=(-2.3, last + 1.8), ylim=(-0.45, 3.85))
         axes.axis("off")
@@ -271,7 +272,7 @@ def by_distance(losses: Mapping[str, Tensor], edges: Sequence[int], learned: int
     with style():
         figure, axes = plt.subplots()
         axes.axvline(learned, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-        axes.text(learned, 0.1, " farthest in training", ha="left", va="bottom")
+        axes.annotate("farthest in training", (learned, 0.1), (7, 3), textcoords="offset points")
         for (name, values), colour, mark in zip(losses.items(), COMPARED, LINES, strict=False):
             draw_mean_and_range(axes, middles, values, f"o{mark}", color=colour, label=name)
         axes.set(xlim=(0, None), ylim=(0, None), xlabel="distance of the repeat")

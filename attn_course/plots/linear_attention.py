@@ -90,10 +90,10 @@ def recall(
         looks = zip(right.items(), colours, (LINES[0], *LINES), strict=False)
         for (name, runs), colour, line in looks:
             over = 3 if colour == VIOLET else 2  # others may lie along it
-            wide = 1.2 if compared and name not in stressed else 2.6
-            draw_mean_and_range(
-                axes, at, runs, f"o{line}", color=colour, zorder=over, linewidth=wide
-            )
+            look = {"linewidth": 2.6}
+            if compared and name not in stressed:  # thin, it shows on a wide one
+                over, look = 4, {"linewidth": 1.2, "markersize": 4}
+            draw_mean_and_range(axes, at, runs, f"o{line}", color=colour, zorder=over, **look)
         axes.plot(at.numpy(), chance.numpy(), color=INK, linewidth=1, linestyle=(0, (1, 2)))
         for (name, height), colour in zip(_apart(ends, 0.07).items(), (*colours, INK), strict=True):
             weight = "bold" if name in stressed else "normal"
@@ -129,9 +129,8 @@ def orders_of_layers(losses: Mapping[str, Tensor], chance: float) -> Figure:
             for place, layer in enumerate(layers):
                 colour = VIOLET if layer == "S" else BROWN
                 left.add_patch(Rectangle((place, row - 0.2), 0.85, 0.4, color=colour))
-            colour = VIOLET if "S" in layers else BROWN
             axes.plot(ends.numpy(), row + torch.linspace(-0.12, 0.12, len(ends)).numpy(), "o",
-                      color=colour, alpha=0.85)  # fmt: skip
+                      color=INK, alpha=0.85)  # fmt: skip
         left.set(xlim=(-0.2, 4), ylim=(len(losses) - 0.4, -0.6))
         left.axis("off")
         for place, name in ((0, "lowest"), (len(layers) - 1, "top")):

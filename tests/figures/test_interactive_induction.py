@@ -200,6 +200,15 @@ def test_silent_head_is_grey_and_struck_in_the_picture(figure: Locator) -> None:
 
 
 @pytest.mark.browser
+def test_picture_says_how_many_were_predicted_and_what_rows_and_columns_are(
+    figure: Locator,
+) -> None:
+    read(figure, {"text": TEXT, "at": ""})
+    shown = figure.locator(".attn-picture .t").all_text_contents()
+    assert {"Of 12 letters that could be predicted, 11 were.", "row: from, column: to"} <= {*shown}
+
+
+@pytest.mark.browser
 def test_link_opens_the_state_and_an_odd_one_does_no_harm(
     page: Page, address: str, figure: Locator
 ) -> None:

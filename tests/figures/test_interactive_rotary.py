@@ -237,3 +237,12 @@ def test_all_of_it_is_on_one_screen_and_no_letters_collide(
     for form in states(12):
         read_all(figure, [form])
         assert_on_one_screen(figure, shape)
+
+
+@pytest.mark.browser
+def test_thousands_of_the_base_have_a_comma(figure: Locator) -> None:
+    base = figure.get_by_role("slider", name="base")
+    for stop, number in enumerate(BASES):
+        read_all(figure, [{"base": stop}])
+        assert figure.locator("[data-part=base-reading]").inner_text() == f"{number:,}"
+        assert base.get_attribute("aria-valuetext") == f"{number:,}"

@@ -394,3 +394,10 @@ def test_draws_are_spread_over_all_numbers_and_follow_the_law() -> None:
     assert [drawn_from(law, number) for number in (0, 0.49, 0.51, 0.79, 0.81, 0.9999)] == [
         2, 2, 3, 3, 0, 0,
     ]  # fmt: skip
+
+
+@pytest.mark.browser
+def test_a_strip_that_is_clicked_draws_no_frame_around_the_picture(figure: Locator) -> None:
+    figure.locator("[data-look]").first.click()
+    outline = "svg => getComputedStyle(svg).outlineStyle"
+    assert figure.locator(".attn-picture > svg").first.evaluate(outline) == "none"

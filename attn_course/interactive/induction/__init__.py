@@ -78,7 +78,7 @@ def _controls() -> str:
         + slider("step", "", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
         + hint(
             "Click a letter: bars and arcs show where both heads look from there. "
-            "Shaded: predicted. Pale: not."
+            "Shaded: predicted. Pale: wrong."
         )
         + kept(at="")
     )

@@ -57,7 +57,11 @@ const drawInduction = (pen, now, stand) => {
     });
     drawMap(pen, now, layer, [x, top + 22, side]);
   });
-  return Math.max(bottom, top + 22 + side) + 4;
+  const end = top + 22 + side + 12,
+    below = pen.narrow ? end + 20 : Math.max(end, bottom + 4);
+  pen.text("axes", pen.width, end, "row: from, column: to", "ink", { at: "end", small: true });
+  pen.text("found", 0, below, foundSaid(now), "ink", { small: true });
+  return below + 12;
 };
 
 // Of the letters that once followed the same letter, how many were predicted.

@@ -70,8 +70,9 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       cancelAnimationFrame(frame);
       walk();
       for (const slider of form.querySelectorAll("input[type=range]")) {
-        write(`${slider.name}-reading`, String(state[slider.name]));
-        slider.setAttribute("aria-valuetext", String(state[slider.name]));
+        const reading = state[slider.name].toLocaleString("en");
+        write(`${slider.name}-reading`, reading);
+        slider.setAttribute("aria-valuetext", reading);
       }
       for (const button of form.querySelectorAll("[data-by]"))
         button.setAttribute("aria-disabled", !stepOf(stepNow() + Number(button.dataset.by)));

@@ -101,7 +101,8 @@ def _controls(written: list[int]) -> str:
         + "".join(sliders)
         + hint(
             "Click a next piece to force it, a piece that it wrote to go back there, a strip to "
-            "see in the text where that head looks, a dot to silence a head, maps or a block."
+            "see in the text where that head looks, a dot to silence a head, maps or a block. "
+            "Pink: the mean weight, or that of the head you chose."
         )
         + more("The whole text", tag("p", data_part="whole", lang="en"))
         + kept(told="_".join(map(str, written)), seed=SEED, off="", look="")
