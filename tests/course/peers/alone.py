@@ -21,6 +21,7 @@ TESTS: dict[Any, dict[str, str]] = {
     tiles: {
         "logarithm_of_sum": "test_gradients_in_tiles_are_those_of_the_equation",
         "gradients_in_tiles": "test_gradients_in_tiles_are_those_of_the_equation",
+        "gradients_by_table": "test_gradients_by_the_table_are_those_of_the_equation",
     },
     rules: {
         "WindowAndSinks": "test_window_and_sinks_by_hand",
