@@ -54,7 +54,7 @@ def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure
         if step.weights is None:
             for index in range(len(words)):
                 _outline(axes, _column(index), WEIGHTS, 0.45)
-            axes.text(_column(len(words)) - 1.3, WEIGHTS, "weights", ha="left", va="center")
+            _name(axes, WEIGHTS, word="weights")
         else:
             _weights(axes, step)
         if step.context is None:
@@ -105,9 +105,10 @@ def _arrow(
     axes.annotate("", end, start, arrowprops=look | line)
 
 
-def _name(axes: Axes, y: float, symbol: str) -> None:
-    """Write the symbol of a row at its left end."""
-    axes.text(0.3, y, symbol, ha="left", va="center")
+def _name(axes: Axes, y: float, symbol: str = "", word: str = "") -> None:
+    """Write the symbol of a row at its left end, with a word above it."""
+    axes.text(0.3, y - (0.22 if word else 0), symbol, ha="left", va="center")
+    axes.text(0.3, y + 0.2, word, ha="left", va="center")
 
 
 def _source(axes: Axes, words: Sequence[str], annotations: Tensor) -> None:
@@ -119,7 +120,7 @@ def _source(axes: Axes, words: Sequence[str], annotations: Tensor) -> None:
 
 def _scores(axes: Axes, step: DecoderStep) -> None:
     """Write the scores, and join each with the annotation and the state that it compares."""
-    _name(axes, SCORES, f"$e_{{{step.number},i}}$")
+    _name(axes, SCORES, f"$e_{{{step.number},i}}$", "scores")
     _box(axes, DECODER, SCORES, "query", _vector(step.before))
     axes.text(DECODER, SCORES - 0.75, f"$s_{step.number - 1}$", ha="center", va="center")
     bend = SCORES - 0.5
@@ -133,7 +134,7 @@ def _scores(axes: Axes, step: DecoderStep) -> None:
 
 def _weights(axes: Axes, step: DecoderStep) -> None:
     """Draw the weights as bars of their height, each with its number beside it."""
-    _name(axes, WEIGHTS, f"$\\alpha_{{{step.number},i}}$")
+    _name(axes, WEIGHTS, f"$\\alpha_{{{step.number},i}}$", "weights")
     for index, weight in enumerate(step.weights.tolist()):
         x = _column(index)
         axes.bar(x, weight, width=0.45, bottom=WEIGHTS - 0.3, color=ROLE["weight"])

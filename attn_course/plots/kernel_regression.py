@@ -101,13 +101,13 @@ def fits(
     rows = len(outputs)
     with _drawn(rows, 0.7 + 1.6 * rows, sharex=True, sharey=True) as (figure, panels):
         for axes, (name, output) in zip(panels, outputs.items(), strict=True):
-            axes.scatter(key, value, **OBSERVED)
+            axes.scatter(key, value, **OBSERVED, label="values")
             axes.plot(query, truth, color=INK, linestyle="--", linewidth=1.3, label="true curve")
             axes.plot(query, output, color=ROLE["output"], label="output")
             axes.set_title(name, loc="left")
             axes.set_ylabel("value")
         panels[-1].set_xlabel("position")
-        panels[0].legend(loc="lower right", ncols=2)
+        panels[0].legend(loc="lower right", ncols=3, columnspacing=1, handlelength=1.5)
     return figure
 
 

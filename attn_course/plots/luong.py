@@ -36,6 +36,7 @@ WORDS = {f"y{t - 1}": Node(2 * t, -1, f"$y_{t - 1}$") for t in STEPS}
 ANNOTATIONS = {"annotations": Node(3.5, 2, "annotations $h_i$", "key")}
 BAHDANAU = WORDS | ANNOTATIONS
 BAHDANAU |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query") for t in (0, *STEPS)}
+BAHDANAU["s3"] = BAHDANAU["s3"]._replace(role="state")  # asks no more
 BAHDANAU |= {f"c{t}": Node(2 * t - 1, 1, f"$c_{t}$", "output") for t in STEPS}
 LUONG = WORDS | ANNOTATIONS | {"s0": Node(0, 0, "$s_0$", "state")}
 LUONG |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query") for t in STEPS}

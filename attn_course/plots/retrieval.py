@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
@@ -54,13 +55,21 @@ def temperatures(
 
 
 def _discs(axes: Axes, key: Tensor, value: Tensor, weights: Tensor) -> None:
-    """Draw keys at their places, on each a disc as large as its weight, below it its value."""
-    rows = zip(key.tolist(), value.tolist(), weights.tolist(), strict=True)
-    for (x, y), number, weight in rows:
-        disc = Circle((x, y), LARGEST * weight**0.5, color=ROLE["weight"], alpha=0.8, linewidth=0)
+    """Draw keys at their places, on each a disc as large as its weight, beside it its value.
+
+    The value stands on the side away from the nearest other key, whose disc may be large.
+    """
+    nearest = torch.cdist(key, key).fill_diagonal_(torch.inf).argmin(-1)
+    on_the_left = (key[:, 0] < key[nearest, 0]).tolist()
+    rows = zip(key.tolist(), value.tolist(), weights.tolist(), on_the_left, strict=True)
+    for (x, y), number, weight, left in rows:
+        radius = LARGEST * weight**0.5
+        disc = Circle((x, y), radius, color=ROLE["weight"], alpha=0.8, linewidth=0)
         axes.add_patch(disc)
         axes.plot(x, y, "^", color=ROLE["key"], markersize=7)
-        axes.text(x, y - 0.3, f"{number:.0f}", ha="center", va="top")
+        beside = max(radius, 0.15) + 0.08
+        place = (x - beside, "right") if left else (x + beside, "left")
+        axes.text(place[0], y, f"{number:.0f}", ha=place[1], va="center")
 
 
 def jacobian(derivatives: Tensor) -> Figure:

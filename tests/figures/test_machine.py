@@ -191,6 +191,31 @@ def test_every_grip_follows_the_pointer(page: Page, name: str) -> None:
 
 
 @pytest.mark.browser
+def test_the_query_is_taken_anywhere_on_its_line_and_a_point_beneath_it_as_before(
+    page: Page,
+) -> None:
+    root = machine(page, "kernel_regression")
+    query, point = (root.locator(f"[data-grip={key}]").first for key in ("query", "point3"))
+
+    def drag(x: float, y: float, by: float) -> list[bool]:
+        before = [one.get_attribute("aria-valuenow") for one in (query, point)]
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + by, y, steps=3)
+        page.mouse.up()
+        after = [one.get_attribute("aria-valuenow") for one in (query, point)]
+        return [one != other for one, other in zip(before, after, strict=True)]
+
+    query.scroll_into_view_if_needed()
+    line, under = query.bounding_box(), point.bounding_box()
+    at, there = (box["x"] + box["width"] / 2 for box in (line, under))
+    height = under["y"] + under["height"] / 2
+    assert drag(at, line["y"] + 4, there - at) == [True, False]
+    assert drag(there, height, 40) == [False, True]
+    assert drag(there, height, 40) == [True, False]
+
+
+@pytest.mark.browser
 def test_a_finger_masks_a_key_and_sets_a_score(page: Page) -> None:
     look(page, PHONE, "dark")
     root = machine(page, "retrieval")

@@ -239,6 +239,17 @@ def test_at_each_temperature_the_discs_lie_on_the_keys_and_their_areas_are_the_w
         assert f"output {float(weights @ values):.1f}" in {text.get_text() for text in axes.texts}
 
 
+def test_at_no_temperature_does_a_value_lie_on_a_disc() -> None:
+    figure = temperatures()
+    for axes in figure.axes:
+        for text in axes.texts:
+            if text.get_text().isdigit():
+                box = text.get_window_extent().transformed(axes.transData.inverted())
+                for disc in axes.patches:
+                    nearest = np.clip(disc.center, (box.x0, box.y0), (box.x1, box.y1))
+                    assert np.hypot(*(nearest - disc.center)) > disc.radius, text
+
+
 def test_jacobian_shows_its_numbers_with_zero_in_the_middle_of_the_colours() -> None:
     (axes,) = jacobian().axes
     expected = softmax_jacobian(torch.tensor([0.6, 0.3, 0.1]))

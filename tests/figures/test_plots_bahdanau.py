@@ -139,13 +139,13 @@ def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
     so_far.append(so_far[-1]._replace(context=STEP.context))
     drawn = [draw_walk(WORDS, ANNOTATIONS, step) for step in [*so_far, STEP]]
     shown = [set(words_in(figure)) for figure in drawn]
-    to_come = {"weights", "context", "next state", "word"}
+    to_come = {"context", "next state", "word"}
     assert to_come < shown[0]
     assert not to_come & shown[-1]
     for before, after in itertools.pairwise(shown):
         assert before - to_come < after
     new = [after - before for before, after in itertools.pairwise([set(), *shown])]
-    assert "$e_{2,i}$" in new[0]
+    assert {"scores", "$e_{2,i}$", "weights"} < new[0]
     assert new[1] == {"$\\alpha_{2,i}$", "0.07", "0.20", "0.73"}
     assert new[2] == {"$c_2$", "(0.08, 0.24, 0.95)"}
     assert new[3] == {"$s_2$", "zone", f"({MINUS}1, 1, {MINUS}1)"}

@@ -116,6 +116,12 @@ def test_one_decoder_asks_with_the_old_state_and_the_other_with_the_new() -> Non
         assert {(f"c{t}", f"joined{t}"), (f"s{t}", f"joined{t}")} < second
 
 
+def test_the_states_that_ask_are_those_in_the_colour_of_a_query() -> None:
+    for nodes, pairs in zip((luong.BAHDANAU, luong.LUONG), drawn_arrows(), strict=True):
+        asks = {start for start, end in pairs if start[0] == "s" and end[0] == "c"}
+        assert asks == {name for name, node in nodes.items() if node.role == "query"}
+
+
 def test_every_context_waits_for_those_before_in_the_one_and_for_none_in_the_other() -> None:
     first, second = drawn_arrows()
     solid = {pair for pair, style in second.items() if style == "-"}

@@ -2,7 +2,8 @@
 //
 // A grip is a button (`press`), or it moves (`move`, which gets a place in the picture). One that
 // moves is a slider, and a point in the plane two, one for each direction: `across` and `up` are
-// [number, least, most, what it says]. `step` is what an arrow key moves, in pixels.
+// [number, least, most, what it says]. `step` is what an arrow key moves, in pixels. An upright grip
+// can be taken anywhere along the line through its place.
 const LONG = 44; // a wider grip follows the pointer itself
 
 const putGrip = (pen, key, [x, y], grip) => {
@@ -51,14 +52,18 @@ const putSlider = (pen, key, way, [x, y, width, height], grip) => {
   });
 };
 
+const BESIDE = 10; // as near to a point, and it is the point that is meant, not the line through it
+
 // The grip at a place: of several the nearest, and a long one before all others.
 const gripAt = (pen, [x, y]) => {
-  const far = ({ box, ...grip }) => {
+  const distance = ({ box, ...grip }) => {
     const inside = x >= box[0] && x <= box[0] + box[2] && y >= box[1] && y <= box[1] + box[3];
-    return inside ? (box[2] > LONG ? 0 : Math.hypot(x - grip.x, y - grip.y)) : Infinity;
+    const away = Math.hypot(x - grip.x, y - grip.y),
+      far = grip.upright ? Math.min(away, Math.abs(x - grip.x) + BESIDE) : away;
+    return inside ? (box[2] > LONG ? 0 : far) : Infinity;
   };
-  const [first] = [...pen.grips.values()].sort((a, b) => far(a) - far(b));
-  return first && far(first) < Infinity ? first : undefined;
+  const [first] = [...pen.grips.values()].sort((a, b) => distance(a) - distance(b));
+  return first && distance(first) < Infinity ? first : undefined;
 };
 
 // Mouse and finger: a press without a move is a click.

@@ -98,6 +98,8 @@ const drawQuery = ({ pen, model, set, x, y, floor, query }) => {
   pen.disc("output", [x(query), y(model.output)], 8, "output", { opacity });
   putGrip(pen, "query", [x(query), floor], {
     label: "query",
+    box: [x(query) - 20, SURFACE - 12, 40, floor - SURFACE + 32],
+    upright: true,
     across: [query, ...LINE],
     knob: "query",
     size: 9,

@@ -12,12 +12,19 @@ const drawKeys = (plane, state, set) => {
   plane.inside("along", () =>
     pen.line("along", line, "query", { line: 1, opacity: 0.5, dash: "2 4" }),
   );
+  const upright = [-along[1], along[0]],
+    sides = pairsOf(keys).map((key) => (dot(key, upright) < 0 ? -1 : 1));
   pairsOf(keys).forEach((key, j) => {
     const opacity = off[j] ? 0.25 : 1,
-      foot = to(along.map((one) => one * dot(key, along)));
+      fallen = along.map((one) => one * dot(key, along)),
+      foot = to(fallen);
+    // each shadow on the side of its key, so that none covers another
+    const nearer = sides.slice(0, j).filter((side) => side === sides[j]).length,
+      aside = upright.map((one) => (one * sides[j] * (6 + 6 * nearer)) / plane.unit);
+    const shadow = [aside, fallen.map((one, c) => one + aside[c])].map(to);
     plane.inside(`foot${j}`, () => {
       pen.line(`fall${j}`, [to(key), foot], "key", { line: 1.5, dash: "3 3", opacity });
-      pen.line(`shadow${j}`, [plane.zero, foot], "key", { line: 7, opacity: 0.4 * opacity });
+      pen.line(`shadow${j}`, shadow, "key", { line: 5, opacity: 0.4 * opacity });
       pen.disc(`foot${j}-end`, foot, 3.5, "key", { opacity });
     });
     plane.arrow(`key${j}`, key, "key", { line: 2.5, name: String(j + 1), opacity });
