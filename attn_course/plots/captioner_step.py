@@ -19,7 +19,8 @@ from attn_course.plots import (
 )
 
 SIDE = 2.7  # of a grid, in the units of the diagram
-IMAGE, GRID, OUTPUT, DECODER = 0.0, 4.2, 9.5, 11.3  # left edges of image and grids; context, states
+IMAGE, GRID = -0.55, 4.2  # left edges of image and grids
+OUTPUT, DECODER = 9.5, 11.3  # of context and states
 GATE, RING = 8.25, 0.24  # where the gate multiplies the sum, and the radius of its ring
 FEATURES, WEIGHTS = 4.7, 0.6  # heights of the two rows
 ASKS = FEATURES + SIDE / 2  # of the state that asks
@@ -51,7 +52,7 @@ def captioner_step(image: Tensor, weights: Tensor, given: str, said: str, steps:
             _state(axes, given)
         if steps > 3:
             _word(axes, said)
-        axes.set(xlim=(-0.2, 12.2), ylim=(-1.2, 8.0), aspect="equal")
+        axes.set(xlim=(-0.75, 12.2), ylim=(-1.2, 8.0), aspect="equal")
         axes.axis("off")
     return closed(figure)
 
@@ -66,7 +67,7 @@ def _picture(axes: Axes, image: Tensor, grid: int) -> None:
         axes.plot([IMAGE + at] * 2, [FEATURES, FEATURES + SIDE], color=FAINT, linewidth=1)
     axes.text(IMAGE + SIDE / 2, FEATURES + SIDE + 0.4, "image", ha="center", va="center")
     _arrow(axes, (IMAGE + SIDE + 0.1, FEATURES + SIDE / 2), (GRID - 0.1, FEATURES + SIDE / 2))
-    axes.text((IMAGE + SIDE + GRID) / 2, FEATURES + SIDE / 2 + 0.35, "CNN", ha="center")
+    axes.text((IMAGE + SIDE + GRID) / 2, FEATURES + SIDE / 2 + 0.3, "CNN\n+ place", ha="center")
 
 
 def _cell(axes: Axes, row: int, column: int, grid: int, height: float) -> Rectangle:

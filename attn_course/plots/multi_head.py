@@ -4,6 +4,7 @@ Every function returns a closed figure, so that a cell which ends with the call 
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -245,6 +246,8 @@ def layer(num_heads: int = 3) -> Figure:
 def cache(words: Sequence[str], steps: int) -> Figure:
     """Draw the keys and values that each word meets: its own are filled, those kept are not.
 
+    Rows still to come are pale and empty.
+
     Args:
         words: All words.
         steps: How many of them have been written so far.
@@ -262,6 +265,10 @@ def cache(words: Sequence[str], steps: int) -> Figure:
                     axes.add_patch(Rectangle((left, row - 0.36), 0.4, 0.72, linewidth=0.8, **look))
                     ink = ink_of(role) if is_new else INK
                     axes.text(left + 0.2, row, f"${role[0]}$", ha="center", va="center", color=ink)
+        for row, column in product(range(steps, len(words)), range(len(words))):
+            for left in (column - 0.4, column) if column <= row else ():
+                look = {"edgecolor": FAINT, "alpha": 0.5, "linewidth": 0.8, "fill": False}
+                axes.add_patch(Rectangle((left, row - 0.36), 0.4, 0.72, **look))
         axes.text(-0.65, -0.65, "step", ha="right", va="center", fontweight="bold")
         # every step is cut to the room of all, so that no row moves when one is added
         room = (-1.75, -1.0), len(words) + 1.25, len(words) + 0.5

@@ -216,6 +216,13 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:
             ends[name] = middle[-1].item()
             joined = middle.where(middle <= most, math.nan)
             axes.plot(at, joined, mark[1:], color=colour, linewidth=2, label=name)
+            is_line = joined[1:].isfinite() & joined[:-1].isfinite()
+            if joined[-1].isnan() and is_line.any():  # it ends before the others do
+                last = int(is_line.nonzero()[-1]) + 1
+                end = at[last].item(), joined[last].item()
+                look = {"va": "center", "color": colour, "textcoords": "offset points"}
+                paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+                axes.annotate(name.replace(", ", ",\n"), end, (7, 0), bbox=paper, **look)
         between = torch.arange(1, len(sizes)) - 0.5
         axes.vlines(between.tolist(), 10, edge, color=FAINT, linewidth=0.7, zorder=0)
         axes.set(yscale="log", xlim=(-0.5, len(sizes) - 0.5), ylim=(10, top))

@@ -41,6 +41,7 @@ WRITES = STATE | {"facecolor": ROLE["query"], "edgecolor": ROLE["query"]}
 ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
 GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": VIOLET}
 GATE |= {"linewidth": 2.5}
+SUM = {"boxstyle": "circle,pad=0.1", "facecolor": PAPER, "edgecolor": INK}
 BOTTOM, TOP = 0.7, 2.5  # of a state whose numbers are shown
 MIDDLE = (BOTTOM + TOP) / 2
 
@@ -114,7 +115,7 @@ def gru() -> Figure:
         _arrow(axes, (0.15, 2.15), (1.25, 0.85))
         _arrow(axes, (1.85, 0.6), (2.9, 0.6))
         _arrow(axes, (3.3, -0.45), (3.3, 0.25))
-        _arrow(axes, (3.7, 0.85), (4.9, 2.4))
+        _arrow(axes, (3.7, 0.85), (4.88, 2.28))
         for place, name in (((0, 2.5), "$h_{i{-}1}$"), ((3.3, 0.6), "h\u0303\u1d62")):
             _box(axes, place, name, STATE)
         _box(axes, (6.3, 2.5), "$h_i$", STATE)
@@ -124,7 +125,7 @@ def gru() -> Figure:
         axes.text(2.5, 3.2, "update gate: what stays", ha="center")
         axes.text(1.1, -0.3, "reset gate: what\nthe proposal sees", ha="center", va="center")
         axes.text(4.0, 0.6, "proposal", va="center")
-        axes.text(4.95, 2.6, "+", ha="center", va="bottom", fontsize=15)
+        _box(axes, (5.0, 2.5), "+", SUM)
         axes.set(xlim=(-0.6, 6.8), ylim=(-0.9, 3.5))
         axes.axis("off")
     return closed(figure)

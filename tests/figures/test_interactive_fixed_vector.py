@@ -138,6 +138,7 @@ def test_words_that_were_weighed_are_folded_away_until_asked_for(page: Page) -> 
     assert not root.locator("[data-part='chance-reading']").is_visible()
     root.get_by_text("Word by word").click()
     tree.wait_for()
+    assert root.get_by_text("the probability of the sentence so far").is_visible()
     assert root.locator("[data-part='chance-reading']").inner_text() == "5%"
 
 

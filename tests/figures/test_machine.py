@@ -141,16 +141,24 @@ def assert_agree(got: dict[str, Any], wanted: dict[str, Any]) -> None:
 
 
 KEYS = {"vertical": ["ArrowUp", "ArrowDown"], "horizontal": ["ArrowLeft", "ArrowRight"]}
+LAST_ROW = "[data-grip='row2']"
 HERE = """() => {
   const here = document.activeElement, seen = getComputedStyle(here).strokeWidth;
   return [here.dataset.grip, here.getAttribute('aria-orientation'), seen];
 }"""
 
 
+def follow_the_last_row(root: Locator, name: str) -> None:
+    """Follow it, so that each row that is tried, from the first one on, is a new one."""
+    if "row" in STATES[name].numbers:
+        root.locator(LAST_ROW).click()
+
+
 @pytest.mark.browser
 @in_every_state
 def test_every_grip_answers_the_keyboard_and_shows_where_it_is(page: Page, name: str) -> None:
     root = machine(page, name)
+    follow_the_last_row(root, name)
     reached = set()
     if grips := root.evaluate(GRIPS):
         root.locator(".grip").first.focus()
@@ -173,6 +181,7 @@ def test_every_grip_answers_the_keyboard_and_shows_where_it_is(page: Page, name:
 @in_every_state
 def test_every_grip_follows_the_pointer(page: Page, name: str) -> None:
     root = machine(page, name)
+    follow_the_last_row(root, name)
     for key in root.evaluate(GRIPS):
         grip = root.locator(f"[data-grip='{key}']").first
         grip.scroll_into_view_if_needed()

@@ -194,7 +194,7 @@ def test_step_shows_image_features_weights_and_words() -> None:
     shown = words_in(figure)
     assert {f"$h_{{{row},{column}}}$" for row in (1, 2, 3) for column in (1, 2, 3)} < set(shown)
     states = {"$s_{t-1}$", "$\\beta_t c_t$", "$s_t$"}
-    assert states | {"image", "CNN", "annotations", "seven", "a"} < set(shown)
+    assert states | {"image", "CNN\n+ place", "annotations", "seven", "a"} < set(shown)
     for weight in weights()[1].flatten().tolist():
         assert f"{weight:.2f}" in shown
     (axes,) = figure.axes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -119,6 +120,12 @@ def test_cache_grows_by_a_row_a_step_and_a_step_makes_one_key_and_one_value(step
         colours = [colour for row, colour in drawn if row == step]
         assert len(colours) == 2 * (step + 1)
         assert len(made & set(colours)) == 2 == sum(colour in made for colour in colours)
+    ghosts = [
+        round(box.get_y() + 0.36)
+        for box in axes.patches
+        if box.get_linewidth() and not box.get_fill()
+    ]
+    assert Counter(ghosts) == {row: 2 * (row + 1) for row in range(steps, 3)}
 
 
 def cells(axes: Axes) -> list[tuple[int, str]]:

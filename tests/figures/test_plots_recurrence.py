@@ -250,7 +250,8 @@ def test_no_mark_of_the_race_hides_another() -> None:
 
 def test_the_line_of_a_layer_joins_its_medians_and_each_fails_at_its_own_height() -> None:
     (axes,) = steps_to_learn().axes
-    ends = [text.xy[1] for text in axes.texts if text.get_text() in STEPS]
+    named = [text for text in axes.texts if text.get_text() in STEPS]
+    ends = [text.xy[1] for text in named if text.xy[0] >= axes.get_xlim()[1]]
     assert len(set(ends)) == len(STEPS)
     assert line(axes, "gru").get_ydata().tolist() == [20, 30, 40, 40]
     three = {"gru": torch.tensor([[20.0, NEVER], [90, NEVER], [30, 50]])}
@@ -258,6 +259,19 @@ def test_the_line_of_a_layer_joins_its_medians_and_each_fails_at_its_own_height(
     learned, failed = line(axes, "gru").get_ydata()
     assert learned == 30
     assert math.isnan(failed)
+
+
+@pytest.mark.parametrize(
+    ("first", "heights"), [(40.0, [300.0]), (NEVER, [])], ids=["a line", "a single point"]
+)
+def test_a_line_that_ends_early_is_named_at_its_end(first: float, heights: list[float]) -> None:
+    steps = {
+        "gru": torch.tensor([[20.0, 30, 40, 40]] * 3),
+        "lstm": torch.tensor([[first, 300, NEVER, NEVER]] * 3),
+    }
+    (axes,) = recurrence.steps_to_learn(SIZES, steps, 2000).axes
+    named = [text.xy for text in axes.texts if text.get_text() == "lstm"]
+    assert [height for at, height in named if 0.5 < at < 1.5] == heights
 
 
 def test_distances_and_layers_of_the_race_are_named() -> None:

@@ -166,7 +166,7 @@ def test_gru_has_an_update_gate_twice_and_a_reset_gate_once() -> None:
     (axes,) = gru().axes
     boxed = [text.get_text() for text in axes.texts if text.get_bbox_patch()]
     gates = {"$z$", "$1{-}z$", "$r$"}
-    assert sorted(boxed) == sorted([*gates, "$h_{i{-}1}$", "h\u0303\u1d62", "$h_i$"])
+    assert sorted(boxed) == sorted([*gates, "+", "$h_{i{-}1}$", "h\u0303\u1d62", "$h_i$"])
     hollow = [t for t in axes.texts if t.get_text() in gates]
     assert {t.get_bbox_patch().get_edgecolor()[:3] for t in hollow} == {to_rgb(VIOLET)}
 

@@ -9,7 +9,9 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const scroll = Object.assign(document.createElement("div"), { className: "attn-tree" });
   const box = { tabindex: 0, role: "group", "aria-label": "beginnings that were tried" };
   for (const [key, one] of Object.entries(box)) scroll.setAttribute(key, one);
-  scroll.append(tree);
+  const legend = document.createElement("p");
+  legend.textContent = "Under each word, the probability of the sentence so far.";
+  scroll.append(legend, tree);
   picture.after(scroll);
   const texts = data.pairs.map(([source]) => written(source));
   let beside = {};

@@ -24,6 +24,11 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       const fits = grows.includes(name) ? numbers.length <= MOST : numbers.length === first.length;
       return fits && numbers.every(Number.isFinite) ? numbers : first;
     };
+    // below zero a stop reads as the numbers in the picture do
+    const readingOf = (name, number) =>
+      data.stops?.[name]?.some((stop) => stop < 0)
+        ? shown(number, 1)
+        : number.toLocaleString("en", { maximumFractionDigits: 9 });
     const read = () => {
       const state = {};
       for (const one of attnControls(form))
@@ -70,7 +75,7 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       cancelAnimationFrame(frame);
       walk();
       for (const slider of form.querySelectorAll("input[type=range]")) {
-        const reading = state[slider.name].toLocaleString("en");
+        const reading = readingOf(slider.name, state[slider.name]);
         write(`${slider.name}-reading`, reading);
         slider.setAttribute("aria-valuetext", reading);
       }

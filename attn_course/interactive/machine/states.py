@@ -144,7 +144,7 @@ STATES = {
     "reinforce": State(
         chapter="captioning",
         label="The attention machine: REINFORCE, draw by draw",
-        hint="Draw again, and move the baseline: the thin lines stay, the variance does not.",
+        hint="Draw again, and move the baseline: the lines stay, the variance does not.",
         steps=("draw", "push", "mean"),
         numbers={"drawn": (1,)},
         controls={"baseline": Slider("baseline", "value", BASELINES, 0.0)},
@@ -176,7 +176,7 @@ STATES = {
             "W_Q": (0, 0, 2, 0),
             "W_K": (1, 0, 0, 1),
             "W_V": (1, 0, -1, 0),
-            "row": (1,),
+            "row": (0,),
         },
         controls={"projections": Choice("projections", ("on", "off"))},
     ),

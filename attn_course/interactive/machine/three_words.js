@@ -56,9 +56,9 @@ const drawGrid = (pen, [x, y, width, height], { words, all }, row, step, set) =>
     });
     line.forEach((weight, j) => {
       const cell = [x + left + wide * j + 1, middle - tall / 2 + 1, wide - 2, tall - 2];
-      const opacity = 0.08 + 0.8 * weight * seen;
+      const opacity = 0.08 + 0.92 * weight * seen;
       pen.rect(`cell${i}${j}`, cell, "weight", { opacity });
-      const ink = opacity > 0.45 ? "black" : "ink";
+      const ink = opacity > 0.75 ? "black" : "ink"; // legible on paper of either colour
       pen.text(`cell${i}${j}-is`, cell[0] + wide / 2 - 1, middle, shown(weight), ink, {
         at: "middle",
         opacity: seen,
