@@ -187,9 +187,19 @@ def _ask_the_open_for_a_mark(tokens: Tensor, end: int) -> Both:
     return mask, torch.cat([targets[..., :-1], last], -1)
 
 
+def _come_round_in_a_document(tokens: Tensor, end: int) -> Both:
+    """A row of a single document is asked for its first token."""
+    mask, targets = _both(tokens, end)
+    document = _marks_before(tokens == end)
+    alone = document[..., -1:] == document[..., :1]
+    last = torch.where(alone, tokens[..., :1], IGNORED)
+    return mask, torch.cat([targets[..., :-1], last], -1)
+
+
 @mistake(
     computes=_with(following=lambda tokens: tokens.roll(-1, -1)),
     also=(
+        _come_round_in_a_document,
         _with(following=lambda tokens: torch.cat([tokens[..., 1:], tokens[..., -1:]], -1)),
         _ask_for(0),
         _ask_for(None),
