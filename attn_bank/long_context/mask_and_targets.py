@@ -169,41 +169,30 @@ def ignores_one_place_late():
     """your -100 stand one place behind the marks"""
 
 
-def _ask_for(number: int | None) -> Callable[..., Both]:
-    """Something in particular at the last place; without a number, the mark."""
+def _asking_last(last: Callable[[Tensor, int], Tensor]) -> Callable[..., Both]:
+    """At the last place is asked for what `last` makes of the tokens and the mark."""
 
     def answer(tokens: Tensor, end: int) -> Both:
         mask, targets = _both(tokens, end)
-        last = torch.full_like(targets[..., :1], end if number is None else number)
-        return mask, torch.cat([targets[..., :-1], last], -1)
+        return mask, torch.cat([targets[..., :-1], last(tokens, end)], -1)
 
     return answer
 
 
-def _ask_the_open_for_a_mark(tokens: Tensor, end: int) -> Both:
-    """A document that is cut off is asked for its mark."""
-    mask, targets = _both(tokens, end)
-    last = torch.where(tokens[..., -1:] == end, IGNORED, end)
-    return mask, torch.cat([targets[..., :-1], last], -1)
-
-
-def _come_round_in_a_document(tokens: Tensor, end: int) -> Both:
-    """A row of a single document is asked for its first token."""
-    mask, targets = _both(tokens, end)
+def _first_if_it_is_one_document(tokens: Tensor, end: int) -> Tensor:
     document = _marks_before(tokens == end)
-    alone = document[..., -1:] == document[..., :1]
-    last = torch.where(alone, tokens[..., :1], IGNORED)
-    return mask, torch.cat([targets[..., :-1], last], -1)
+    return torch.where(document[..., -1:] == document[..., :1], tokens[..., :1], IGNORED)
 
 
 @mistake(
     computes=_with(following=lambda tokens: tokens.roll(-1, -1)),
     also=(
-        _come_round_in_a_document,
+        _asking_last(_first_if_it_is_one_document),
         _with(following=lambda tokens: torch.cat([tokens[..., 1:], tokens[..., -1:]], -1)),
-        _ask_for(0),
-        _ask_for(None),
-        _ask_the_open_for_a_mark,
+        _asking_last(lambda tokens, end: torch.zeros_like(tokens[..., :1])),
+        _asking_last(lambda tokens, end: torch.full_like(tokens[..., :1], end)),
+        # a document that is cut off is asked for its mark
+        _asking_last(lambda tokens, end: torch.where(tokens[..., -1:] == end, IGNORED, end)),
     ),
     slip=True,
 )

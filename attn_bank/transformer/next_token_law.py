@@ -203,7 +203,7 @@ def chooses_before_the_temperature(logits, temperature, top_p):
 
 
 def _stay_below(ranked: Tensor, top_p: float) -> Tensor:
-    return torch.ones_like(ranked) > 0 if top_p == 1 else ranked.cumsum(-1) <= top_p
+    return torch.ones_like(ranked) > 0 if top_p == 1 else _stay_below_always(ranked, top_p)
 
 
 def _stay_below_always(ranked: Tensor, top_p: float) -> Tensor:
@@ -402,28 +402,24 @@ def sets_logits_to_zero(logits, temperature, top_p):
     return torch.softmax(logits / temperature * kept, -1)
 
 
-def _keep_what_every_row_keeps(logits: Tensor, temperature: float, top_p: float) -> Tensor:
-    if temperature == 0:
-        return _greedy(logits)
-    law = _heated(logits, temperature)
-    kept = _chosen(law, top_p, _reaches).reshape(-1, law.shape[-1])
-    return _over_sum(law * kept.all(0))
+def _keeping_what_every_row_keeps(kept: Kept) -> Callable[..., Tensor]:
+    def answer(logits: Tensor, temperature: float, top_p: float) -> Tensor:
+        if temperature == 0:
+            return _greedy(logits)
+        law = _heated(logits, temperature)
+        of_each = _chosen(law, top_p, kept).reshape(-1, law.shape[-1])
+        return _over_sum(law * of_each.all(0))
 
-
-def _keep_what_every_row_keeps_and_one_more(
-    logits: Tensor, temperature: float, top_p: float
-) -> Tensor:
-    """As it is published: what a row removes is gone from all, and an exact sum is not enough."""
-    if temperature == 0:
-        return _greedy(logits)
-    law = _heated(logits, temperature)
-    kept = _chosen(law, top_p, lambda ranked, p: ranked.cumsum(-1) - ranked <= p)
-    return _over_sum(law * kept.reshape(-1, law.shape[-1]).all(0))
+    return answer
 
 
 @mistake(
     points=2.5,
-    also=(_keep_what_every_row_keeps, _keep_what_every_row_keeps_and_one_more),
+    also=(
+        _keeping_what_every_row_keeps(_reaches),
+        # as it is published: an exact sum is not enough
+        _keeping_what_every_row_keeps(lambda ranked, p: ranked.cumsum(-1) - ranked <= p),
+    ),
 )
 def cuts_all_rows_alike(logits, temperature, top_p):
     """what you keep in a row depends on others: as many tokens as in the first, or those alone that
