@@ -8,7 +8,6 @@ trained for longer, because attention and heads pay late.
 """
 
 import time
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -108,11 +107,11 @@ class TwoTables(LanguageModel):
         super().__init__(vocab_size, **sizes)
         self.readout = nn.Parameter(INITIAL_SCALE * torch.randn(vocab_size, sizes["d_model"]))
 
-    def forward(self, tokens: Tensor, cache: Sequence[KeyValueCache] | None = None) -> Tensor:
+    def forward(self, tokens: Tensor) -> Tensor:
         """The logits of the token that follows each token."""
         stream = self.input_scale * self.embedding(tokens)
-        for number, block in enumerate(self.blocks):
-            stream = block(stream, cache[number] if cache else None)
+        for block in self.blocks:
+            stream = block(stream)
         return self.norm(stream) @ self.readout.T
 
 
