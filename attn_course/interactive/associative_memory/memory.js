@@ -56,14 +56,15 @@ const memoryModel = (form, data) => {
     };
   let state = Array.from({ length: d }, () => Array(d).fill(0)),
     answers;
+  const answerOf = (found) => found.find(({ name }) => name === written[asked][0]);
   const history = written.map(([name, colour], i) => {
     state = writePair(state, vectors.keys[name], vectors.codes[colour], form.rule, data);
     answers = recall(state, written.slice(0, i + 1), vectors, data);
     const recalled = [0, 1].map((memory) => answers.filter(({ right }) => right[memory]).length),
-      shares = answers.find((one) => one.name === written[asked][0])?.shares[0] ?? [];
+      shares = answerOf(answers)?.shares[0] ?? [];
     return { names: answers.length, state: recalled[0], softmax: recalled[1], shares };
   });
-  const answer = answers.find(({ name }) => name === written[asked][0]);
+  const answer = answerOf(answers);
   return {
     d,
     written,
