@@ -180,7 +180,10 @@ def _cut(inputs: AttentionInputs, numbers: int) -> tuple[int, AttentionInputs]:
     fitting = numbers_in_a_block(numbers * query_len * key_len, inputs.query.device) // numbers
     side = max(SMALLEST_BLOCK, math.isqrt(fitting))
     last = inputs.reach_of_rule(slice(max(0, query_len - side), query_len))
-    row_len = fitting // (last.stop - last.start)
+    reach, batch = last.stop - last.start, math.prod(inputs.query.shape[:-2])
+    # where a pair has many numbers, its one score makes pieces that the C library keeps
+    keeps_few = numbers == batch or batch * query_len * reach <= SMALL_NUMBERS
+    row_len = fitting // reach if keeps_few or inputs.query.is_cuda else 0
     return (row_len, inputs) if row_len else (side, inputs._replace(block_len=side))
 
 
