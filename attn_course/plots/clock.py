@@ -20,5 +20,5 @@ def draw_clock(axes: Axes, title: str, hands: Sequence[Hand]) -> None:
         side = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"
         axes.text(1.12 * x, 1.22 * y, name, ha=side, va="center")
     axes.set_title(title)
-    axes.set(xlim=(-2.4, 2.4), ylim=(-1.4, 1.4), aspect="equal")
+    axes.set(xlim=(-2.4, 2.4), ylim=(-1.4, 1.4), xticks=(), yticks=(), aspect="equal")
     axes.axis("off")

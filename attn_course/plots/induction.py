@@ -3,6 +3,7 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
@@ -31,6 +32,7 @@ from attn_course.plots.clock import draw_clock
 from attn_course.plots.curves import draw_mean_and_range
 
 LINES = ("-", "--", ":", "-.")
+PHONE = 4.55  # inches, of a figure whose letters have 11 pixels on a phone
 
 
 def two_looks(letters: str = "xabya") -> Figure:
@@ -41,58 +43,63 @@ def two_looks(letters: str = "xabya") -> Figure:
     """
     last, found = len(letters) - 1, letters.index(letters[-1]) + 1
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.5))
+        figure, axes = plt.subplots(figsize=(PHONE, 3.7))
         for at, letter in enumerate(letters):
             _letter(axes, at, 0.0, letter)
-            _letter(axes, at, 1.5, letter, letters[at - 1] if at else "", is_found=at == found)
+            note = f"after {letters[at - 1]}" if at else ""
+            _letter(axes, at, 1.5, letter, note, "key" if at == found else "")
             _arrow(axes, (at, 0.3), (at, 1.2), FAINT)
             if at:
                 _arrow(axes, (at - 0.9, 0.3), (at - 0.25, 1.2), ROLE["weight"])
-        axes.text(-0.5, 0.75, "layer 0:\nprevious-token\nhead", ha="right", va="center")
-        axes.text(-0.5, 2.4, "layer 1:\ninduction\nhead", ha="right", va="center")
-        axes.text(last + 0.35, 1.5, f"who comes\nafter {letters[last]}?", va="center")
-        _letter(axes, last, 3.0, letters[-1], answer=letters[found])
-        _arrow(axes, (last, 2.2), (last, 2.7), FAINT)
-        match = {"boxstyle": "round,pad=0.3", "facecolor": ROLE["query"], "edgecolor": "none"}
-        axes.text(last, 1.5, letters[last], ha="center", va="center", fontweight="bold",
-                  color="white", bbox=match, zorder=4)  # fmt: skip
-        bow = {"connectionstyle": "angle3,angleA=82,angleB=20"}  # between the labels
-        _arrow(axes, (found + 0.31, 1.5), (last - 0.3, 2.95), ROLE["weight"], **bow)
-        axes.text(last - 0.3, 3.46, "next:", ha="right", va="center")
-        axes.set(xlim=(-2.3, last + 1.8), ylim=(-0.45, 3.85))
+        axes.text(-0.55, 0.75, "layer 0\nlooks one\nplace back", ha="right", va="center")
+        axes.text(-0.55, 2.6, "layer 1\nlooks for\nthe label", ha="right", va="center")
+        _note(axes, (last, 2.6), f"after {letters[last]}?", "query")
+        alike = {"arrowstyle": "-", "linestyle": (0, (1, 1.5)), "shrinkA": 2, "shrinkB": 2}
+        _arrow(axes, (last - 0.5, 2.6), (found + 0.25, 2.17), INK, **alike)
+        _arrow(axes, (last, 2.84), (last, 3.1), FAINT)
+        _letter(axes, last, 3.4, letters[-1], letters[found], "output")
+        bow = {"connectionstyle": "arc3,rad=-0.15"}
+        _arrow(axes, (found - 0.1, 2.22), (last - 0.3, 3.4), ROLE["weight"], **bow)
+        axes.text(last - 0.3, 3.86, "next:", ha="right", va="center")
+        axes.set(xlim=(-2.2, last + 0.6), ylim=(-0.35, 4.1))
         axes.axis("off")
     return closed(figure)
 
 
 def compartments(letters: str = "xabya") -> Figure:
-    """Draw the four parts of the stream of two letters, as they come in and after each layer.
+    """Draw the three boxes of each letter, and what the two layers copy into them.
 
     Args:
         letters: The sequence, whose last letter stands in it once before.
     """
     last, found = len(letters) - 1, letters.index(letters[-1]) + 1
-    rows = {"comes in": 3.5, "after layer 0": 2.2, "after layer 1": 0.0}
+    rows = {"next": 3.4, "letter": 1.7, "after": 0.0}
+    roles = {("letter", last): "query", ("after", found): "key", ("letter", found): "value"}
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.3))
-        for left, at in ((0.0, found), (4.9, last)):
-            for place, part in enumerate(("letter", "after", "next", "one")):
-                axes.text(left + place + 0.5, 4.05, part, ha="center")
-            for layer, height in enumerate(rows.values()):
-                for place, (part, role) in enumerate(_stream(letters, at, layer)):
-                    _compartment(axes, (left + place, height), part, role)
+        figure, axes = plt.subplots(figsize=(PHONE, 3.3))
+        for at, letter in enumerate(letters):
+            before = letters[at - 1] if at else ""
+            answer = letters[found] if at == last else ""
+            for name, part in zip(rows, (answer, letter, before), strict=True):
+                role = "output" if name == "next" else roles.get((name, at), "")
+                _compartment(axes, (at, rows[name]), part, role)
+            if at:
+                look = {"alpha": 1.0 if at == found else 0.4}
+                _arrow(axes, (at - 0.5, 1.34), (at + 0.4, 0.38), ROLE["weight"], **look)
         for name, height in rows.items():
             axes.text(-0.25, height, name, ha="right", va="center")
-        alike = {"arrowstyle": "-", "linestyle": (0, (1, 1.5)), "connectionstyle": "arc3,rad=-0.1"}
-        _arrow(axes, (5.4, 1.8), (1.5, 1.8), INK, **alike)
-        _arrow(axes, (0.5, 1.8), (7.4, 0.45), ROLE["weight"])
-        axes.text(5.4, 1.35, f"both {letters[last]}", ha="center", va="center")
-        axes.text(2.9, 0.85, f"so {letters[found]} comes over", ha="center", va="center")
-        axes.set(xlim=(-2.6, 9), ylim=(-0.45, 4.4))
+        alike = {"arrowstyle": "-", "linestyle": (0, (1, 1.5)), "linewidth": 2.2}
+        _arrow(axes, (last + 0.4, 1.34), (found + 0.7, 0.38), INK, **alike)
+        _arrow(axes, (found + 0.5, 2.06), (last + 0.4, 3.02), ROLE["weight"])
+        axes.text(last + 1.2, 2.55, "layer 1\ncopies", va="center")
+        axes.text(last + 1.2, 0.85, "layer 1\nmatches", va="center")
+        axes.text(-0.25, 0.85, "layer 0\ncopies", ha="right", va="center")
+        axes.set(xlim=(-2.0, last + 3.1), ylim=(-0.45, 3.85))
         axes.axis("off")
     return closed(figure)
 
 
-def one_step_back(letters: str = "xab", step: float = 0.8) -> Figure:
+def one_step_back(letters: str = "xab", step: float = 1.0) -> Figure:
     """Draw how a query finds the letter before: it begins one step back, and both are turned.
 
     Args:
@@ -106,23 +113,10 @@ def one_step_back(letters: str = "xab", step: float = 0.8) -> Figure:
     keys[last - 1] = (f"{name},\nquery of {letters[last]}", *found)
     query = ("", "query", step * last - step, 0.7)
     with style():
-        figure, panels = plt.subplots(1, 2, figsize=(5.2, 2.1))
-        draw_clock(panels[0], "before they are turned", begin)
-        draw_clock(panels[1], "turned by their places", [*keys, query])
+        figure, panels = plt.subplots(1, 2, figsize=(PHONE, 2.0))
+        draw_clock(panels[0], "not turned yet", begin)
+        draw_clock(panels[1], "turned by place", [*keys, query])
     return closed(figure)
-
-
-def _stream(letters: str, at: int, layer: int) -> list[tuple[str, str]]:
-    """Contents and roles of the compartments at a position, as a layer reads them.
-
-    Layer 2 is the readout.
-    """
-    is_last, found = at == len(letters) - 1, letters.index(letters[-1]) + 1
-    before = letters[at - 1] if layer else ""
-    answer = letters[found] if layer == 2 and is_last else ""
-    first, second = ("query", "") if is_last else ("value", "key")
-    read = (first, second) if layer == 1 else ("", "")
-    return [(letters[at], read[0]), (before, read[1]), (answer, "output"), ("1", "")]
 
 
 def _compartment(axes: Axes, at: tuple[float, float], part: str, role: str) -> None:
@@ -134,27 +128,20 @@ def _compartment(axes: Axes, at: tuple[float, float], part: str, role: str) -> N
 
 
 def _letter(
-    axes: Axes,
-    at: float,
-    height: float,
-    letter: str,
-    before: str = "",
-    answer: str = "",
-    is_found: bool = True,
+    axes: Axes, at: float, height: float, letter: str, note: str = "", role: str = ""
 ) -> None:
-    """Draw a letter's box with what has been written into it: the one before, or the answer.
-
-    What nobody finds is pale.
-    """
+    """Draw a letter's box, and over it what has been written into it."""
     frame = {"boxstyle": "round,pad=0.3", "facecolor": PAPER, "edgecolor": INK}
-    note, colour = (f"after {before}", "key") if before else (answer, "output")
     axes.text(at, height, letter, ha="center", va="center", fontweight="bold", bbox=frame, zorder=4)
     if note:
-        ground, ink = (ROLE[colour], "black") if is_found else (PAPER, INK)
-        edge = "none" if is_found else FAINT
-        look = {"boxstyle": "round,pad=0.2", "facecolor": ground, "edgecolor": edge}
-        axes.text(at, height + 0.46, note, ha="center", va="center", fontsize=10,
-                  color=ink, bbox=look, zorder=5)  # fmt: skip
+        _note(axes, (at, height + 0.46), note, role)
+
+
+def _note(axes: Axes, at: tuple[float, float], note: str, role: str) -> None:
+    """Draw a label, in the colour of its role; without one, as nobody finds it, it is pale."""
+    face, edge = (ROLE[role], "none") if role else (PAPER, FAINT)
+    look = {"boxstyle": "round,pad=0.2", "facecolor": face, "edgecolor": edge}
+    axes.text(*at, note, ha="center", va="center", color=ink_of(role), bbox=look, zorder=5)
 
 
 def _arrow(
@@ -165,19 +152,23 @@ def _arrow(
 
 
 def drop(
-    losses: Mapping[str, Tensor], scores: Mapping[str, Tensor], every: int, chance: float
+    losses: Mapping[str, Tensor],
+    scores: Mapping[str, Tensor],
+    every: int = 10,
+    chance: float = math.log(27),
 ) -> Figure:
     """Draw the loss by step, and below it how far the heads are.
 
     Args:
-        losses: For each kind of model the losses of all seeds, (num_seeds, num_points).
+        losses: For each kind of model the losses of all seeds, (num_seeds, num_points); of the
+            first it is written beside its fall.
         scores: For each score, that of the best head of each seed, (num_seeds, num_points).
         every: The steps from one number to the next.
         chance: The loss of one who knows nothing.
     """
     with style():
         figure, (above, below) = plt.subplots(
-            2, 1, figsize=(5.2, 4.9), sharex=True, height_ratios=(3, 2)
+            2, 1, figsize=(PHONE, 4.9), sharex=True, height_ratios=(3, 2)
         )
         above.axhline(chance, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         end = every * (max(values.shape[1] for values in losses.values()) - 1)
@@ -187,10 +178,21 @@ def drop(
             for (name, values), colour, mark in zip(runs.items(), inks, LINES, strict=False):
                 at = every * torch.arange(values.shape[1])
                 draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
+        fallen, *flat = losses.items()
+        name, values = fallen
+        at = every * int((values.mean(0) < chance / 2).nonzero()[0])
+        above.text(at + 0.06 * end, chance / 2, name, color=colours[0], va="center")
+        for number, ((name, values), colour) in enumerate(zip(flat, colours[1:], strict=True)):
+            height = values[:, -1].mean() - 0.12 - 0.36 * number
+            ink = INK if colour == GREY else colour  # grey letters would be too pale
+            above.text(end, height, name, color=ink, ha="right", va="top")
+        sides = {"va": "top"}, {"va": "bottom"}  # the lower one below, the upper one above
+        for (name, values), side, away in zip(scores.items(), sides, (-0.1, 0.03), strict=True):
+            below.text(end, values[:, -1].mean() + away, name, ha="right", **side)
         above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")
-        below.set(ylim=(0, 1), xlim=(0, None), xlabel="steps", ylabel="weight where\nit should be")
-        above.legend(loc="center right")  # between what falls and what stays
-        below.legend(loc="lower right")
+        below.set(
+            ylim=(0, 1.1), yticks=(0, 0.5, 1), xlim=(0, None), xlabel="steps", ylabel="weight"
+        )
     return closed(figure)
 
 
@@ -204,14 +206,14 @@ def patterns(text: str, steps: Mapping[int, Tensor]) -> Figure:
     letters = [letter.replace(" ", "\N{OPEN BOX}") for letter in text]
     with style():
         figure, panels = plt.subplots(
-            2, len(steps), figsize=(5.2, 4.0), sharex=True, sharey=True, squeeze=False
+            2, len(steps), figsize=(PHONE, 4.5), sharex=True, sharey=True, squeeze=False
         )
         for column, (step, weights) in zip(panels.T, steps.items(), strict=True):
             for axes, table in zip(column, weights, strict=True):
                 axes.imshow(table.numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1)
                 axes.spines[:].set_visible(True)
-                axes.set_xticks(range(len(text)), letters, fontsize=7)
-                axes.set_yticks(range(len(text)), letters, fontsize=7)
+                axes.set_xticks(range(len(text)), letters)
+                axes.set_yticks(range(len(text)), letters)
                 axes.tick_params(length=0, pad=1)
             column[0].set_title(f"step {step}")
         for layer, axes in enumerate(panels[:, 0]):
@@ -229,18 +231,20 @@ def losses(rows: Mapping[str, Tensor], lines: Mapping[str, float]) -> Figure:
         lines: Losses to compare with, each with a name.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.36 * len(rows)))
+        figure, axes = plt.subplots(figsize=(PHONE, 1.1 + 0.42 * len(rows)))
         for name, loss in lines.items():
             axes.axvline(loss, color=INK, linewidth=1, linestyle=(0, (3, 2)))
             axes.text(loss, -0.75, name, ha="center", va="bottom")
         for row, values in enumerate(rows.values()):
             height = row + np.linspace(-0.2, 0.2, len(values))
-            axes.plot(values, height, "o", color=VIOLET, markersize=6, alpha=0.8)
+            mean = values.mean().item()
+            axes.barh(row, mean, height=0.62, color=VIOLET, alpha=0.25, linewidth=0)
+            axes.plot(values, height, "o", color=VIOLET, markersize=5, alpha=0.8)
+            axes.text(values.max() + 0.12, row, f"{mean:.2f}", va="center")
         axes.set_yticks(range(len(rows)), list(rows))
-        axes.set(xlim=(0, None), ylim=(len(rows) - 0.5, -0.6), xlabel="loss at repeats, nats")
+        most = max(values.max().item() for values in rows.values())
+        axes.set(xlim=(0, 1.2 * most), ylim=(len(rows) - 0.5, -0.6), xlabel="loss at repeats, nats")
         axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color=FAINT, linewidth=0.5)
-        axes.set_axisbelow(True)
     return closed(figure)
 
 
@@ -251,7 +255,7 @@ def heads(points: Mapping[str, Sequence[Tensor]]) -> Figure:
         points: For each group of heads, their previous-token and induction scores, (num_heads,).
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.4))
+        figure, axes = plt.subplots(figsize=(PHONE, 3.2))
         for (name, scores), colour, mark in zip(points.items(), COMPARED, "ox+", strict=False):
             axes.plot(*scores, mark, color=colour, label=name, markersize=8, markeredgewidth=2)
         axes.set(xlim=(-0.03, 1), ylim=(-0.05, 1))
@@ -270,7 +274,7 @@ def by_distance(losses: Mapping[str, Tensor], edges: Sequence[int], learned: int
     """
     middles = (torch.tensor(edges[1:]) + torch.tensor(edges[:-1])) / 2
     with style():
-        figure, axes = plt.subplots()
+        figure, axes = plt.subplots(figsize=(PHONE, 3.0))
         axes.axvline(learned, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         axes.annotate("farthest in training", (learned, 0.1), (7, 3), textcoords="offset points")
         for (name, values), colour, mark in zip(losses.items(), COMPARED, LINES, strict=False):

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Wedge
 from torch import Tensor
 
 from attn_course.plots import BROWN, COMPARED, FAINT, INK, PAPER, VIOLET, closed, style
@@ -18,6 +19,7 @@ from attn_course.plots.curves import draw_mean_and_range
 
 ROAD, NORM, PART = 1.6, 4.1, 7.3  # of the diagram: the road, the norms and the parts beside it
 EARLIER = (-1.6, 0.0)  # the roads of the tokens before
+PHONE = 4.55  # inches, of a figure whose letters have 11 pixels on a phone
 
 
 def stream(
@@ -25,30 +27,45 @@ def stream(
 ) -> Figure:
     """Draw a road for each token, and what works for the last one.
 
+    Of several blocks the first is drawn with its parts, and says what each does; the others are
+    boxes.
+
     Args:
         num_layers: Number of blocks.
         ends: What is written at the foot of the roads, and at their top.
     """
-    top = 4.4 * num_layers + 1.2
+    is_stack = num_layers > 1
+    spaced, size = (0.7, (PHONE, 4.3)) if is_stack else (0.0, (5.2, 0.52 * 5.6 + 0.9))
+    heights = [4.0 + 2 * spaced] + [1.1] * (num_layers - 1)
+    lows = [0.6 + sum(heights[:number]) + 0.4 * number for number in range(num_layers)]
+    top = lows[-1] + heights[-1] + (0.5 if is_stack else 1.0)
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.52 * top + 0.9))
+        figure, axes = plt.subplots(figsize=size)
         for road in (*EARLIER, ROAD):
             axes.plot([road, road], [0, top], color=FAINT, linewidth=13, solid_capstyle="butt")
             axes.annotate("", (road, top + 0.5), (road, 0), arrowprops=_arrow(INK))
         _box(axes, 0, -0.45, ends[0], PAPER)
         _box(axes, 0, top + 0.95, ends[1], PAPER)
-        for number in range(num_layers):
-            low = 4.4 * number + 0.6
-            axes.add_patch(
-                plt.Rectangle((-2.3, low), 12.1, 4.0, fill=False, edgecolor=INK, linestyle=":")
-            )
-            name = f"block {number}" if num_layers > 1 else "block"
-            axes.text(9.6, low + 3.75, name, ha="right", va="top")
-            _part(axes, low + 0.55, "attention", VIOLET, (*EARLIER, ROAD))
-            _part(axes, low + 2.35, "two maps", BROWN, (ROAD,))
+        for number, (low, high) in enumerate(zip(lows, heights, strict=True)):
+            frame = plt.Rectangle((-2.3, low), 12.1, high, fill=False, edgecolor=INK, linestyle=":")
+            axes.add_patch(frame)
+            name = f"block {number}" if is_stack else "block"
+            name += ", the same again" if number else ""
+            axes.text(9.6, low + high - 0.25 - 0.1 * bool(number), name, ha="right", va="top")
+        first, second = lows[0] + 0.55 + spaced, lows[0] + 2.35 + 2 * spaced
+        _part(axes, first, "attention", VIOLET, (*EARLIER, ROAD))
+        _part(axes, second, "two maps", BROWN, (ROAD,))
+        if is_stack:
+            _say(axes, first, "reads every road, adds to one", VIOLET)
+            _say(axes, second, "read one road, add to it", BROWN)
         axes.set(xlim=(-2.9, 10), ylim=(-1, top + 1.5))
         axes.axis("off")
     return closed(figure)
+
+
+def _say(axes: Axes, low: float, words: str, colour: str) -> None:
+    """Write under what reads at a height what it does."""
+    axes.text(9.6, low - 0.72, words, ha="right", va="center", color=colour)
 
 
 def _part(axes: Axes, low: float, name: str, colour: str, roads: Sequence[float]) -> None:
@@ -83,14 +100,19 @@ def turned(places: Sequence[int] = (1, 4), later: int = 10, step: float = 0.3) -
     """
     begin = {"key": 0.0, "query": 0.7}
     with style():
-        figure, panels = plt.subplots(1, 2, figsize=(5.2, 2.1))
+        figure, panels = plt.subplots(1, 2, figsize=(PHONE, 2.0))
         for axes, more in zip(panels, (0, later), strict=True):
             at = [place + more for place in places]
             hands = [
-                (name, name, start + step * place, 1.0)
+                (name, f"{name} at {place}", start + step * place)
                 for (name, start), place in zip(begin.items(), at, strict=True)
             ]
-            draw_clock(axes, "key at {}, query at {}".format(*at), hands)
+            draw_clock(axes, "", [(name, role, angle, 1.0) for role, name, angle in hands])
+            from_twelve = [90 - math.degrees(angle) for *_, angle in hands]
+            axes.add_patch(Wedge((0, 0), 0.55, *reversed(from_twelve), color=FAINT, zorder=0))
+            ends = (-1.25, 2.45) if math.sin(hands[-1][-1]) > 0 else (-2.45, 1.25)
+            axes.set(xlim=ends, ylim=(-1.5, 1.5))  # room beside the query for its name
+        figure.text(0.46, 0.1, f"{later} places on \N{RIGHTWARDS ARROW}", ha="center")
     return closed(figure)
 
 
@@ -109,7 +131,7 @@ def learning(
         top: The end of the axis.
     """
     with style():
-        figure, axes = plt.subplots()
+        figure, axes = plt.subplots(figsize=(PHONE, 3.0))
         marks = ("o-", "s--", "^:")
         for (name, bits), colour, mark in zip(curves.items(), COMPARED, marks, strict=False):
             at = minutes[name] * torch.arange(1, len(bits) + 1)
@@ -140,22 +162,26 @@ def worth(
     """
     lost = {part: bits - whole for part, bits in runs.items()}
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.36 * len(lost)))
+        figure, axes = plt.subplots(figsize=(PHONE, 1.0 + 0.4 * len(lost)))
         axes.axvline(0, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         for row, bits in enumerate(lost.values()):
             height = row + torch.linspace(-0.2, 0.2, len(bits))
-            axes.plot(bits, height, "o", color=VIOLET, markersize=6, label=f"{steps[0]} steps")
+            axes.plot(bits, height, "o", color=VIOLET, markersize=6)
         full, without = later
         row = list(lost).index("attention")
-        axes.plot(without - full, row, "D", color=BROWN, markersize=7, label=f"{steps[1]} steps")
+        axes.plot(without - full, row, "D", color=BROWN, markersize=8)
+        grows = _arrow(BROWN) | {"shrinkA": 9, "shrinkB": 7}
+        axes.annotate("", (without - full, row), (0, row), arrowprops=grows)
+        most = max(lost.values(), key=lambda bits: bits.mean().item())
+        axes.text(most.min() - 0.04, 0, f"after {steps[0]} steps", color=VIOLET,
+                  ha="right", va="center")  # fmt: skip
+        axes.text(without - full + 0.05, row, f"after {steps[1]}", color=BROWN, va="center")
         axes.set_yticks(range(len(lost)), list(lost))
         axes.set(ylim=(len(lost) - 0.5, -0.5))
-        axes.set(xlabel="bits a character lost", ylabel="taken out")
+        axes.set(xlabel="bits a character lost", ylabel="without")
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=FAINT, linewidth=0.5)
         axes.set_axisbelow(True)
-        named = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        axes.legend(named.values(), named, loc="center right")
     return closed(figure)
 
 
@@ -167,12 +193,15 @@ def leak(runs: Mapping[str, Tensor], every: int) -> Figure:
         every: The steps from one loss to the next.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 2.6))
+        figure, axes = plt.subplots(figsize=(PHONE, 2.5))
         for (name, losses), colour, mark in zip(runs.items(), COMPARED, ("-", "--"), strict=False):
             at = every * torch.arange(1, losses.shape[1] + 1)
             draw_mean_and_range(axes, at, losses, mark, color=colour, label=name)
+            mean = losses.mean(0)
+            middle = (mean[0] + mean[-1]) / 2  # where it has fallen half way, to the right of it
+            half = int((mean < middle).nonzero()[0])
+            axes.text(at[half] + 5, mean[half] + 0.15, name, color=colour, va="bottom")
         axes.set(xlim=(0, None), ylim=(0, None), xlabel="steps", ylabel="nats a piece")
-        axes.legend()
     return closed(figure)
 
 
@@ -183,7 +212,7 @@ def by_position(found: Mapping[str, Mapping[str, float]]) -> Figure:
         found: For each model, its bits by ranges of positions such as "3-4".
     """
     with style():
-        figure, axes = plt.subplots()
+        figure, axes = plt.subplots(figsize=(PHONE, 3.0))
         marks = ("o-", "s--", "^:")
         for (name, bits), colour, mark in zip(found.items(), COMPARED, marks, strict=False):
             ends = [int(spans.partition("-")[2]) for spans in bits]

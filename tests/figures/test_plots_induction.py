@@ -6,10 +6,17 @@ import math
 from collections.abc import Callable
 
 import pytest
+import torch
 from matplotlib.figure import Figure
 
 from attn_course.plots import induction
-from tests.figures.figure_laws import angle_of, assert_laws
+from tests.figures.figure_laws import (
+    angle_of,
+    assert_laws,
+    assert_letters_are_legible_and_clear_of_each_other,
+)
+
+CUT = {"values cut": torch.tensor([0.1, 0.3]), "keys cut": torch.tensor([4.0, 4.2])}
 
 
 def drawn() -> Figure:
@@ -17,9 +24,46 @@ def drawn() -> Figure:
     return induction.compartments()
 
 
-@pytest.mark.parametrize("draw", [drawn, induction.one_step_back])
-def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
+def drop() -> Figure:
+    """Draw the losses of three kinds of model, and two heads that come into being."""
+    fall, flat = torch.linspace(3.4, 0.2, 51), torch.linspace(3.4, 3.0, 51)
+    scores = {name: torch.linspace(0, end, 51)[None] for name, end in (("0", 0.6), ("1", 0.9))}
+    return induction.drop({"two": fall[None], "one": flat[None], "wide": flat[None] - 0.1}, scores)
+
+
+def losses() -> Figure:
+    """Draw what two changes cost."""
+    return induction.losses(CUT, {"knowing nothing": 3.3})
+
+
+@pytest.mark.parametrize("draw", [induction.two_looks, drawn, induction.one_step_back])
+def test_diagram_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=True)
+
+
+def test_drop_keeps_the_laws_of_all_figures() -> None:
+    assert_laws(drop)
+
+
+def test_letters_of_losses_are_legible() -> None:
+    assert_letters_are_legible_and_clear_of_each_other(losses())
+
+
+def test_each_curve_of_the_drop_is_named_beside_it() -> None:
+    above, below = drop().axes
+    for axes in (above, below):
+        named = {text.get_text() for text in axes.texts} - {"knowing nothing"}
+        curves = [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
+        assert named == set(curves)
+
+
+def test_losses_show_each_seed_and_write_the_mean() -> None:
+    (axes,) = losses().axes
+    _, *rows = axes.lines
+    for row, values in zip(rows, CUT.values(), strict=True):
+        assert row.get_xdata().tolist() == values.tolist()
+    assert [text.get_text() for text in axes.texts] == ["knowing nothing", "0.20", "4.10"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(CUT)
 
 
 @pytest.mark.parametrize("letters", ["xab", "mnop"])
@@ -45,7 +89,4 @@ def test_layers_note_the_letter_before_and_copy_what_came_next(letters: str) -> 
             boxes.setdefault(y, []).append((x, text.get_text()))
     rows = [[letter for _, letter in sorted(boxes[y])] for y in sorted(boxes, reverse=True)]
     last, found = len(letters) - 1, letters.index(letters[-1]) + 1
-    is_, asks = letters[found], letters[last]
-    assert rows[0] == [is_, "", "", "1", asks, "", "", "1"]
-    assert rows[1] == [is_, asks, "", "1", asks, letters[last - 1], "", "1"]
-    assert rows[2] == [is_, asks, "", "1", asks, letters[last - 1], is_, "1"]
+    assert rows == [["", *[""] * (last - 1), letters[found]], [*letters], ["", *letters[:-1]]]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from matplotlib.figure import Figure
+from matplotlib.patches import Wedge
 from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import transformer
@@ -73,21 +74,32 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
     assert_laws(draw, is_diagram=draw in (stream, turned))
 
 
-@pytest.mark.parametrize("num_layers", [2, 3])
-def test_every_block_has_two_parts_that_read_a_norm_and_add(num_layers: int) -> None:
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+def test_a_block_has_two_parts_that_read_a_norm_and_add_and_others_are_the_same(
+    num_layers: int,
+) -> None:
     words = [text.get_text() for text in transformer.stream(num_layers).axes[0].texts]
     for part in ("norm", "attention", "two maps", "+"):
-        assert words.count(part) == num_layers * (2 if part in ("norm", "+") else 1)
-    assert [f"block {number}" in words for number in range(4)] == [n < num_layers for n in range(4)]
+        assert words.count(part) == (2 if part in ("norm", "+") else 1)
+    again = [f"block {number}, the same again" for number in range(1, num_layers)]
+    assert [word for word in words if word.startswith("block")] == [
+        "block 0" if num_layers > 1 else "block",
+        *again,
+    ]
+    says = {"reads every road, adds to one", "read one road, add to it"}
+    assert says.intersection(words) == (says if num_layers > 1 else set())
 
 
 def test_the_angle_between_a_key_and_a_query_hangs_on_their_distance_alone() -> None:
-    between, keys = [], []
+    between, keys, filled = [], [], []
     for axes in turned().axes:
+        (wedge,) = [patch for patch in axes.patches if isinstance(patch, Wedge)]
+        filled.append(math.radians(wedge.theta2 - wedge.theta1) % math.tau)
         key, query = (angle_of(line) for line in axes.lines)
         keys.append(key)
         between.append((query - key) % math.tau)
     assert between[0] == pytest.approx(between[1])
+    assert filled == pytest.approx(between)
     assert keys[0] != pytest.approx(keys[1])
 
 
@@ -111,6 +123,7 @@ def test_worth_shows_what_each_seed_loses_and_what_attention_is_worth_later() ->
         assert_near(row.get_xdata(), bits - 2.2, rtol=1e-6)
     assert_near(later.get_xdata(), [0.3])
     assert_near(later.get_ydata(), [list(WITHOUT).index("attention")])
+    assert [text.get_text() for text in axes.texts] == ["", "after 200 steps", "after 800"]
 
 
 def test_leak_shows_the_mean_loss_of_each_model() -> None:
@@ -119,6 +132,8 @@ def test_leak_shows_the_mean_loss_of_each_model() -> None:
         assert line.get_label() == name
         assert_near(line.get_ydata(), losses.mean(0))
         assert_near(line.get_xdata(), 25 * torch.arange(1, 9))
+    named = {text.get_text(): text.get_color() for text in axes.texts}
+    assert named == {line.get_label(): line.get_color() for line in axes.lines}
 
 
 def test_positions_stand_at_the_ends_of_their_ranges() -> None:
