@@ -187,7 +187,7 @@ def drop(
             ink = INK if colour == GREY else colour  # grey letters would be too pale
             above.text(end, height, name, color=ink, ha="right", va="top")
         sides = {"va": "top"}, {"va": "bottom"}  # the lower one below, the upper one above
-        for (name, values), side, away in zip(scores.items(), sides, (-0.1, 0.03), strict=True):
+        for (name, values), side, away in zip(scores.items(), sides, (-0.13, 0.03), strict=True):
             below.text(end, values[:, -1].mean() + away, name, ha="right", **side)
         above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")
         below.set(
