@@ -180,15 +180,15 @@ def drop(
                 draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
         fallen, *flat = losses.items()
         name, values = fallen
-        at = every * int((values.mean(0) < chance / 2).nonzero()[0])
-        above.text(at + 0.06 * end, chance / 2, name, color=colours[0], va="center")
+        half = every * int((values.mean(0) < chance / 2).nonzero()[0])
+        above.text(half + 0.06 * end, chance / 2, name, color=colours[0], va="center")
         for number, ((name, values), colour) in enumerate(zip(flat, colours[1:], strict=True)):
-            height = values[:, -1].mean() - 0.12 - 0.36 * number
+            height = values[:, -1].mean().item() - 0.12 - 0.36 * number
             ink = INK if colour == GREY else colour  # grey letters would be too pale
             above.text(end, height, name, color=ink, ha="right", va="top")
         sides = {"va": "top"}, {"va": "bottom"}  # the lower one below, the upper one above
         for (name, values), side, away in zip(scores.items(), sides, (-0.13, 0.03), strict=True):
-            below.text(end, values[:, -1].mean() + away, name, ha="right", **side)
+            below.text(end, values[:, -1].mean().item() + away, name, ha="right", **side)
         above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")
         below.set(
             ylim=(0, 1.1), yticks=(0, 0.5, 1), xlim=(0, None), xlabel="steps", ylabel="weight"
@@ -240,7 +240,7 @@ def losses(rows: Mapping[str, Tensor], lines: Mapping[str, float]) -> Figure:
             mean = values.mean().item()
             axes.barh(row, mean, height=0.62, color=VIOLET, alpha=0.25, linewidth=0)
             axes.plot(values, height, "o", color=VIOLET, markersize=5, alpha=0.8)
-            axes.text(values.max() + 0.12, row, f"{mean:.2f}", va="center")
+            axes.text(values.max().item() + 0.12, row, f"{mean:.2f}", va="center")
         axes.set_yticks(range(len(rows)), list(rows))
         most = max(values.max().item() for values in rows.values())
         axes.set(xlim=(0, 1.2 * most), ylim=(len(rows) - 0.5, -0.6), xlabel="loss at repeats, nats")

@@ -173,7 +173,7 @@ def worth(
         grows = _arrow(BROWN) | {"shrinkA": 9, "shrinkB": 7}
         axes.annotate("", (without - full, row), (0, row), arrowprops=grows)
         most = max(lost.values(), key=lambda bits: bits.mean().item())
-        axes.text(most.min() - 0.04, 0, f"after {steps[0]} steps", color=VIOLET,
+        axes.text(most.min().item() - 0.04, 0, f"after {steps[0]} steps", color=VIOLET,
                   ha="right", va="center")  # fmt: skip
         axes.text(without - full + 0.05, row, f"after {steps[1]}", color=BROWN, va="center")
         axes.set_yticks(range(len(lost)), list(lost))
@@ -200,7 +200,8 @@ def leak(runs: Mapping[str, Tensor], every: int) -> Figure:
             mean = losses.mean(0)
             middle = (mean[0] + mean[-1]) / 2  # where it has fallen half way, to the right of it
             half = int((mean < middle).nonzero()[0])
-            axes.text(at[half] + 5, mean[half] + 0.15, name, color=colour, va="bottom")
+            beside = float(at[half]) + 5, float(mean[half]) + 0.15
+            axes.text(*beside, name, color=colour, va="bottom")
         axes.set(xlim=(0, None), ylim=(0, None), xlabel="steps", ylabel="nats a piece")
     return closed(figure)
 
