@@ -12,10 +12,20 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 from torch import Tensor
 
-from attn_course.plots import BROWN, FAINT, GREY, INK, PAPER, VIOLET, closed, style
+from attn_course.plots import (
+    BROWN,
+    FAINT,
+    FROM_NOTHING_TO_WEIGHT,
+    GREY,
+    INK,
+    PAPER,
+    VIOLET,
+    closed,
+    style,
+)
 from attn_course.plots.curves import draw_mean_and_range
 from attn_course.plots.seq2seq import grey_beyond
 
@@ -51,7 +61,7 @@ def paths(length: int) -> Figure:
     """Draw the path from the first of some words to the last: from state to state, and at once."""
     last = length - 1
     with style():
-        figure, panels = plt.subplots(2, 1, figsize=(5.2, 4.6))
+        figure, panels = plt.subplots(2, 1, figsize=(4.8, 4.6))
         for axes, kind in zip(panels, ("a recurrent network", "self-attention"), strict=True):
             for place in range(length):
                 name = f"$h_{place + 1}$" if axes is panels[0] else f"$o_{place + 1}$"
@@ -169,6 +179,29 @@ def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") 
     return closed(figure)
 
 
+def milliseconds(lengths: Tensor, lines: Lines) -> Figure:
+    """Draw the time that layers take against the length, both on plain scales.
+
+    Args:
+        lengths: Number of tokens, (num_lengths,).
+        lines: For each layer, its milliseconds, (num_lengths,).
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(4.7, 3.3))
+        for name, (mark, colour) in _looks(lines):
+            look = {"color": colour, "markersize": 4, "clip_on": False, "label": name}
+            axes.plot(lengths, lines[name], mark, **look)
+            end = lengths[-1].item(), lines[name][-1].item()
+            look = {"va": "center", "color": colour, "annotation_clip": False}
+            axes.annotate(name, end, (9, 0), textcoords="offset points", **look)
+        axes.set(xlim=(0, lengths[-1].item()), ylim=(0, None))
+        axes.set(xlabel="words in the text", ylabel="milliseconds")
+        far = [n for n in lengths.tolist() if n * 4 >= lengths[-1].item()]
+        axes.set_xticks([0, *far], ["0", *(f"{n:,}" for n in far)])
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    return closed(figure)
+
+
 def _name_at_ends(axes: Axes, ends: Mapping[str, float], beyond: float = 0) -> None:
     """Write the name of each line beside its end, a little higher where another is in the way."""
     low, high = axes.get_ylim()
@@ -184,6 +217,76 @@ def _name_at_ends(axes: Axes, ends: Mapping[str, float], beyond: float = 0) -> N
 
 
 # --- steps to learn -------------------------------------------------------------------------------
+
+
+def near_and_far(
+    near: Mapping[str, int], far: Mapping[str, int | None], most: int, said: str
+) -> Figure:
+    """Draw the steps to learn at two distances, a row for each layer, joined by an arrow.
+
+    Args:
+        near: For each layer, the fastest on top, its steps at the smaller distance.
+        far: The same at the greater one; None if it was not learned.
+        most: The number of steps after which training was stopped.
+        said: What the arrows mean; it stands beside the first.
+    """
+    edge, top = 1.35 * most, 5 * most
+    with style():
+        figure, axes = plt.subplots(figsize=(4.7, 3.5))
+        axes.axvspan(edge, top, color=FAINT, alpha=0.35, linewidth=0)
+        middle = math.sqrt(edge * top)
+        axes.text(middle, -0.95, f"not in {most:,}", ha="center", va="center")
+        for row, (name, start) in enumerate(near.items()):
+            (mark, colour), end = LOOKS.get(name, ("v", INK)), far[name]
+            ink = INK if colour == GREY else colour  # grey letters are pale
+            beside = {"ha": "right", "multialignment": "right", "va": "center", "color": ink}
+            axes.text(8.6, row, name.replace(", ", ",\n"), **beside)
+            arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 7}
+            arrow |= {"shrinkB": 8, "mutation_scale": 15}
+            axes.annotate("", (end or middle, row), (start, row), arrowprops=arrow)
+            hollow = {"markerfacecolor": PAPER, "markeredgecolor": colour, "markeredgewidth": 2}
+            axes.plot(start, row, mark[0], markersize=9, **hollow)
+            axes.plot(end or middle, row, mark[0], color=colour, markersize=9)
+            above = {"textcoords": "offset points", "ha": "center", "va": "bottom", "color": ink}
+            for taken in (start, end):
+                if taken:
+                    axes.annotate(str(taken), (taken, row), (0, 8), **above)
+        first = next(iter(far.values())) or middle
+        axes.annotate(said, (first, 0), (12, 0), textcoords="offset points", va="center")
+        axes.set(xscale="log", xlim=(10, top), ylim=(len(near) - 0.5, -0.75))
+        axes.set_xticks([10, 100, 1000], ["10", "100", "1,000"])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel("optimiser steps until it has learned")
+    return closed(figure)
+
+
+def where_it_looks(looks: Mapping[str, Tensor], every: int) -> Figure:
+    """Draw where the last token looks while a model learns, a panel for each model.
+
+    Args:
+        looks: For each model, by its title, the weights of the last token, (num_times, length).
+        every: Optimiser steps between two times.
+    """
+    with style():
+        size = (4.7, 0.5 + 1.75 * len(looks))
+        figure, panels = plt.subplots(len(looks), 1, figsize=size, sharex=True, squeeze=False)
+        for axes, (title, weights) in zip(panels.flat, looks.items(), strict=True):
+            times, length = weights.shape
+            grid = {"edgecolors": FAINT, "linewidth": 0.5, "cmap": FROM_NOTHING_TO_WEIGHT}
+            axes.pcolormesh(weights.numpy(), vmin=0, vmax=1, **grid)
+            axes.set_title(title, loc="left", fontsize=11)
+            axes.set(ylabel="steps", ylim=(times, 0))
+            late = range(0, times, 2)
+            axes.set_yticks([row + 0.5 for row in late], [str(every * row) for row in late])
+            axes.tick_params(length=0)
+            axes.spines[:].set_visible(False)
+        ends = axes.set_xticks([0, length], ["the first digit", "itself"])
+        for end, side in zip(ends, ("left", "right"), strict=True):
+            end.label1.set_horizontalalignment(side)
+        axes.set_xlabel("where the last token looks")
+    return closed(figure)
 
 
 def steps_to_learn(sizes: Tensor, steps: Lines, most: int) -> Figure:

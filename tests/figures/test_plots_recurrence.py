@@ -44,6 +44,13 @@ COSTS = {
         "fast attention": 0.02 * LENGTHS + 5e-5 * LENGTHS**2,
     },
 }
+CLOCK = {"gru": 0.002 * LENGTHS, "lstm": 0.004 * LENGTHS, "attention": 0.001 * LENGTHS}
+NEAR = {"gru": 20, "lstm, gate open": 40, "rnn": 590}
+FAR = {"gru": 40, "lstm, gate open": None, "rnn": None}
+LOOKED = {
+    "one": torch.linspace(0, 1, 126).reshape(6, 21),
+    "other": torch.linspace(1, 0, 126).reshape(6, 21),
+}
 AT = torch.arange(1, 16) * 100
 BLEU = {
     "fixed vector": torch.linspace(1, 30, 15) * torch.ones(3, 1),
@@ -88,6 +95,21 @@ def steps_to_learn() -> Figure:
     return recurrence.steps_to_learn(SIZES, STEPS, 2000)
 
 
+def milliseconds() -> Figure:
+    """Draw the times of three layers on plain scales."""
+    return recurrence.milliseconds(LENGTHS, CLOCK)
+
+
+def near_and_far() -> Figure:
+    """Draw the steps of three layers at two distances."""
+    return recurrence.near_and_far(NEAR, FAR, 2000, "from near to far")
+
+
+def where_it_looks() -> Figure:
+    """Draw the weights of two models."""
+    return recurrence.where_it_looks(LOOKED, 10)
+
+
 def while_learning() -> Figure:
     """Draw the BLEU of three translators."""
     return recurrence.how_good(AT, BLEU, "optimiser steps", "BLEU")
@@ -101,6 +123,7 @@ def by_length() -> Figure:
 
 FIGURES = [
     paths, decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length,
+    milliseconds, near_and_far, where_it_looks,
 ]  # fmt: skip
 
 
@@ -216,7 +239,38 @@ def test_a_name_stands_beside_the_end_of_its_line_and_none_covers_another() -> N
             assert named[name].get_color() == line(axes, name).get_color()
 
 
+def test_milliseconds_begin_at_zero_and_each_line_is_named_at_its_end() -> None:
+    (axes,) = milliseconds().axes
+    assert axes.get_xlim()[0] == axes.get_ylim()[0] == 0
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+    for name, times in CLOCK.items():
+        assert_near(line(axes, name).get_ydata(), times)
+        (named,) = [text for text in axes.texts if text.get_text() == name]
+        assert_near(named.xy, (LENGTHS[-1], times[-1]))
+
+
 # --- steps to learn -------------------------------------------------------------------------------
+
+
+def test_an_arrow_leads_from_near_to_far_and_into_the_grey_where_it_was_not_learned() -> None:
+    (axes,) = near_and_far().axes
+    (grey,) = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert grey.get_x() > 2000
+    marks = [float(drawn.get_xdata()[0]) for drawn in axes.lines]
+    assert marks[::2] == list(NEAR.values())
+    assert marks[1] == FAR["gru"]
+    assert min(marks[3::2]) > grey.get_x()
+    written = {text.get_text() for text in axes.texts}
+    assert {"gru", "lstm,\ngate open", "rnn", "20", "40", "590", "not in 2,000"} < written
+
+
+def test_where_it_looks_has_a_row_for_each_time_the_first_on_top() -> None:
+    for axes, (title, weights) in zip(where_it_looks().axes, LOOKED.items(), strict=True):
+        (drawn,) = axes.collections
+        assert axes.get_title(loc="left") == title
+        assert_near(drawn.get_array(), weights)
+        assert drawn.get_clim() == (0, 1)
+        assert axes.get_ylim() == (6, 0)
 
 
 def test_every_seed_has_a_mark_and_failures_lie_in_the_grey() -> None:
