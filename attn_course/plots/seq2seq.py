@@ -57,7 +57,7 @@ def recurrence(words: Sequence[str], states: Tensor) -> Figure:
         states: The numbers of the state before the first word and after each, (1 + num_words, d).
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        figure, axes = plt.subplots(figsize=(4.8, 3.0))
         _read(axes, 0.1, "$h_i$", torch.zeros_like(states[0]), "$x_i$")
         loop = {"arrowstyle": "->", "color": INK, "mutation_scale": 14}
         loop |= {"connectionstyle": "arc3,rad=-1.1"}
@@ -88,7 +88,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
     start = (width - step * (len(source) - 1)) / 2
     vector = (width / 2, 2.45)
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 4.4))
+        figure, axes = plt.subplots(figsize=(4.8, 4.4))
         for place, word in enumerate(source, start=1):
             x = start + step * (place - 1)
             axes.text(x, 4.9, word, ha="center", va="center", style="italic")
@@ -110,7 +110,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
 def gru() -> Figure:
     """Draw the two gates of a GRU: what of the old state makes the proposal, and what stays."""
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.1))
+        figure, axes = plt.subplots(figsize=(4.8, 3.1))
         _arrow(axes, (0.5, 2.5), (5.9, 2.5))
         _arrow(axes, (0.15, 2.15), (1.25, 0.85))
         _arrow(axes, (1.85, 0.6), (2.9, 0.6))
@@ -210,27 +210,46 @@ def traces(
 # --- beam search --------------------------------------------------------------------------------
 
 
-def beam_tree(probability: Mapping[Prefix, float], kept: Set[Prefix]) -> Figure:
+def beam_tree(
+    probability: Mapping[Prefix, float], kept: Set[Prefix], ends: Mapping[str, Prefix]
+) -> Figure:
     """Draw all beginnings of sentences that a beam search has considered, with those kept in bold.
 
     Args:
         probability: The probability of every beginning. If a beginning has more than one word, the
             same beginning without its last word must be included too.
         kept: The beginnings that were in the beam.
+        ends: Sentences by the names that they get; the way to the most probable one is violet.
     """
     rows = _rows(probability)
+    best = max(ends.values(), key=lambda words: probability[words])
     depth, height = max(map(len, probability)), max(rows.values())
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.55 * (height + 1) + 0.6))
+        figure, axes = plt.subplots(figsize=(4.8, 0.55 * (height + 1) + 0.6))
         for prefix, share in probability.items():
             x, y = len(prefix), rows[prefix]
-            ink = INK if prefix in kept else "#767676"
-            weight = "bold" if prefix in kept else "normal"
-            line = {"color": INK if prefix in kept else FAINT, "zorder": 0}
+            ink = VIOLET if prefix == best[:x] else INK
+            weight, alpha = ("bold", 1) if prefix in kept else ("normal", 0.7)
+            line = {"color": ink if prefix in kept else FAINT, "zorder": 0}
             line["linewidth"] = 2.5 if prefix in kept else 1.2
             axes.plot([max(x - 1, 0.45), x], [rows[prefix[:-1]], y], **line)
             place = {"ha": "center", "va": "center", "bbox": ON_PAPER}  # an edge ends at the box
-            axes.text(x, y, f"{prefix[-1]}\n{share:.3g}", color=ink, fontweight=weight, **place)
+            axes.text(
+                x,
+                y,
+                f"{prefix[-1]}\n{share:.3g}",
+                color=ink,
+                fontweight=weight,
+                alpha=alpha,
+                **place,
+            )
+        for name, prefix in ends.items():
+            at = len(prefix), rows[prefix]
+            ink = VIOLET if prefix == best else INK
+            if len(prefix) < depth:
+                axes.text(at[0] + 0.35, at[1], name, color=ink, va="center")
+            else:  # there is room below
+                axes.text(at[0], at[1] + 0.75, name, color=ink, ha="center", va="center")
         axes.set(xlim=(0.4, depth + 0.4), ylim=(height + 0.6, -0.6))
         axes.axis("off")
     return closed(figure)
@@ -264,7 +283,7 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
     """
     longest = float(lengths.max())
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.5))
+        figure, axes = plt.subplots(figsize=(4.8, 3.5))
         grey_beyond(axes, longest_learned, longest)
         shades = SHADES[-len(exact) :]
         for mark, shade, (width, runs) in zip(MARKS, shades, exact.items(), strict=False):
@@ -371,7 +390,7 @@ def bleu_by_length(
         highest: BLEU at the upper end of the axis.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        figure, axes = plt.subplots(figsize=(4.8, 3.6))
         grey_beyond(axes, longest_learned, 100)
         for mark, hue, (name, runs) in zip(MARKS, COMPARED, bleu.items(), strict=False):
             draw_mean_and_range(axes, lengths, runs, mark, color=hue, label=name)

@@ -32,6 +32,7 @@ BEGINNINGS = {
     ("ils", "sont", "d'"): 0.2401,
 }
 KEPT = set(BEGINNINGS) - {("ils", "disent"), ("ils", "acceptent")}
+ENDS = {"greedy": ("ils", "sont", "d'"), "the best": ("elles", "acceptent", "EOS")}
 WIDTHS = torch.tensor([32, 64, 128, 256])
 LENGTHS = torch.arange(1, 25)
 EXACT = {
@@ -74,7 +75,7 @@ def gru() -> Figure:
 
 def beam_tree() -> Figure:
     """Draw a small beam search."""
-    return seq2seq.beam_tree(BEGINNINGS, KEPT)
+    return seq2seq.beam_tree(BEGINNINGS, KEPT, ENDS)
 
 
 def copied() -> Figure:
@@ -177,10 +178,17 @@ def test_gru_has_an_update_gate_twice_and_a_reset_gate_once() -> None:
 def test_tree_writes_every_probability_and_what_was_kept_in_bold() -> None:
     (axes,) = beam_tree().axes
     shown = {text.get_text(): text.get_fontweight() for text in axes.texts}
-    assert set(shown) == {f"{prefix[-1]}\n{p:.3g}" for prefix, p in BEGINNINGS.items()}
+    named = {f"{prefix[-1]}\n{p:.3g}" for prefix, p in BEGINNINGS.items()}
+    assert set(shown) == named | set(ENDS)
     assert {text for text, weight in shown.items() if weight == "bold"} == {
         f"{prefix[-1]}\n{BEGINNINGS[prefix]:.3g}" for prefix in KEPT
     }
+
+
+def test_only_the_way_to_the_most_probable_sentence_is_violet() -> None:
+    (axes,) = beam_tree().axes
+    violet = {text.get_text() for text in axes.texts if text.get_color() == VIOLET}
+    assert violet == {"elles\n0.4", "acceptent\n0.36", "EOS\n0.288", "the best"}
 
 
 def test_tree_joins_each_beginning_with_what_goes_on_from_it() -> None:
