@@ -390,7 +390,7 @@ def bleu_by_length(
         highest: BLEU at the upper end of the axis.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(4.8, 3.6))
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
         grey_beyond(axes, longest_learned, 100)
         for mark, hue, (name, runs) in zip(MARKS, COMPARED, bleu.items(), strict=False):
             draw_mean_and_range(axes, lengths, runs, mark, color=hue, label=name)
