@@ -3,6 +3,7 @@
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.associative_memory import associative_memory_explorer
 from attn_course.interactive.captioning import caption_explorer
+from attn_course.interactive.digits import digit_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.head_ablation import head_ablation_explorer
@@ -27,6 +28,7 @@ __all__ = [
     "attention_machine",
     "caption_explorer",
     "colour_explorer",
+    "digit_explorer",
     "fixed_vector_explorer",
     "gradient_explorer",
     "head_ablation_explorer",

@@ -34,6 +34,11 @@ NEEDS: dict[str, tuple[str, ...]] = {
             for part in ("captioners", "pen", "parts", "hands", "picture", "captioning")
         ),
     ),
+    "digits": (
+        *DRAWN,
+        "captioning/pen",
+        *(f"digits/{part}" for part in ("lookup", "picture", "digits")),
+    ),
     "fixed-vector": (
         *TRANSLATES,
         "sentences",

@@ -9,7 +9,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -52,27 +51,31 @@ def one_estimate(
         output: The estimate.
         kernel: Places along the river, and what a sounding there would count, as a share.
     """
-    with _drawn(2, 4.6, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
+    with _drawn(2, 4.3, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
         key, value, weights = key.numpy(), value.numpy(), weights.numpy()
-        river.axvline(query, color=ROLE["query"], linestyle="--", label="query")
-        share.axvline(query, color=ROLE["query"], linestyle="--")
-        share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False, label="keys")
-        river.scatter(key, value, color=ROLE["value"], s=70, label="values")
+        for axes in (river, share):
+            axes.axvline(query, color=ROLE["query"], linestyle="--")
+        share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False)
+        river.scatter(key, value, color=ROLE["value"], s=70)
         share.fill_between(*kernel, color=ROLE["query"], alpha=0.12, linewidth=0)
         share.plot(*kernel, color=ROLE["query"], linewidth=1.2)
-        share.text(3.3, 0.58, "tent / sum")
-        share.bar(key, weights, width=0.35, color=ROLE["weight"], label="weights")
-        river.scatter(query, output, color=ROLE["output"], s=150, marker="*", label="output")
-        river.annotate(
-            f"{output:.0f} cm", (query, output), (11, 0), textcoords="offset points", va="center"
-        )
+        share.bar(key, weights, width=0.35, color=ROLE["weight"])
+        river.scatter(query, output, color=ROLE["output"], s=150, marker="*")
+        beside = {"textcoords": "offset points", "va": "center"}
+        river.annotate(f"output {output:.0f} cm", (query, output), (11, 0), **beside)
+        for place, depth in zip(key.tolist(), value.tolist(), strict=True):
+            ends = {"ha": "right"} if place < query else {}
+            side = -9 if place < query else 9
+            river.annotate(f"value {depth:.0f}", (place, depth), (side, 0), **beside, **ends)
+        river.annotate(f"query {query:g}", (query, 5), (6, 0), **beside)
         for place, weight in zip(key.tolist(), weights.tolist(), strict=True):
             side = -1 if place < query else 1  # away from the slope of the kernel
             ends = "right" if side < 0 else "left"
             share.text(place + 0.05 * side, weight + 0.03, f"{weight:.1f}", ha=ends)
+        share.annotate("tent", (3.25, 0.52), (3, 0), **beside)
+        share.annotate("key", (float(key[-1]), 0), (12, 8), **beside)
         river.set(ylabel="depth in cm", ylim=(92, 0), yticks=range(0, 81, 20))
         share.set(xlabel="metres from the bank", ylabel="weight", ylim=(0, 0.9), xlim=(0, 5))
-        figure.legend(loc="outside upper center", ncols=5, columnspacing=1, handlelength=1.2)
     return figure
 
 
@@ -167,6 +170,38 @@ def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float)
     return figure
 
 
+def exam(widths: Tensor, right: Mapping[str, Tensor]) -> Figure:
+    """Draw how many digits each judge calls right at each width, in percent, and where most."""
+    with _drawn(1, 3.9) as (figure, axes):
+        looks = {"new digits": ("-", INK), "itself left out": ((0, (5, 2)), VIOLET)}
+        looks["itself too"] = (0, (1, 1)), BROWN
+        for name, (line, hue) in looks.items():
+            axes.plot(widths, right[name], linestyle=line, color=hue, label=name)
+            most = int(right[name].argmax())
+            at = float(widths[most]), float(right[name][most])
+            axes.plot(*at, "o", color=hue, ms=8, clip_on=False, zorder=5)
+        peaks = {name: float(right[name].max()) for name in looks}
+        chosen = float(widths[right["itself left out"].argmax()])
+        axes.plot([chosen] * 2, [0, peaks["new digits"]], color=FAINT, linewidth=1, zorder=0)
+        named = {
+            "new digits": (chosen * 1.12, peaks["new digits"] + 2, "left"),
+            "itself left out": (chosen * 1.12, peaks["itself left out"] + 3, "left"),
+            "itself too": (float(widths[0]) * 1.1, peaks["itself too"] + 4, "left"),
+        }
+        said = {
+            "new digits": f"new digits: {peaks['new digits']:.0f}%",
+            "itself left out": f"left out: {peaks['itself left out']:.0f}%",
+            "itself too": "itself too: 100%",
+        }
+        for name, (x, y, side) in named.items():
+            axes.text(x, y, said[name], color=looks[name][1], ha=side, va="bottom")
+        axes.set(xscale="log", xlabel="width", ylabel="right, in %", ylim=(0, 112), xlim=(0.05, 4))
+        axes.set_yticks([0, 25, 50, 75, 100])
+        axes.set_xticks([0.05, 0.1, 0.3, 0.8, 2, 4], ["0.05", "0.1", "0.3", "0.8", "2", "4"])
+        axes.minorticks_off()
+    return figure
+
+
 def agreement(searched: Tensor, learned: Tensor, named: Sequence[int]) -> Figure:
     """Draw the width learned by gradient against the one found by search, and name some samples."""
     with _drawn(1, 4.0) as (figure, axes):
@@ -189,41 +224,6 @@ def river_flow(year: Tensor, flow: Tensor, outputs: Mapping[str, tuple[Tensor, T
         axes.set(xlabel="year", ylabel="flow in 10⁸ m³ a year", ylim=(400, 1500))
         axes.legend(loc="upper right", ncols=2)
     return figure
-
-
-def digits_by_rank(
-    query: Tensor, keys: Mapping[int, Tensor], weights: Mapping[str, Tensor]
-) -> Figure:
-    """Draw a handwritten query, some keys, and below each key its weights.
-
-    Args:
-        query: The image that is asked about, 8 x 8.
-        keys: Images of some keys by their rank, 1 being the nearest.
-        weights: For each name, a row: the weight of each of these keys, the nearest one's being 1.
-    """
-    size = 1 + len(weights), 1 + len(keys)
-    with style():
-        figure, (top, *rows) = plt.subplots(*size, figsize=(5.2, 0.9 + 0.75 * len(weights)))
-        _ink(top[0], query, ROLE["query"], "query")
-        for axes, (rank, image) in zip(top[1:], keys.items(), strict=True):
-            _ink(axes, image, ROLE["key"], str(rank))
-        for (head, *row), (name, shares) in zip(rows, weights.items(), strict=True):
-            head.axis("off")
-            head.text(0, 0.1, name, transform=head.transAxes)
-            for axes, share in zip(row, shares.tolist(), strict=True):
-                axes.bar(0, share, width=0.8, color=ROLE["weight"])
-                axes.text(0, share + 0.05, f"{share:.2f}", ha="center")
-                axes.set(xlim=(-0.5, 0.5), ylim=(0, 1.4), xticks=[], yticks=[])
-                axes.spines["left"].set_visible(False)
-    return _closed(figure)
-
-
-def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
-    """Draw a digit in a frame of the colour of its role."""
-    axes.imshow(image.numpy(), cmap="gray_r", vmin=0, vmax=1)
-    axes.set(xticks=[], yticks=[])
-    axes.set_xlabel(caption)
-    axes.spines[:].set(visible=True, color=frame, linewidth=2.5)
 
 
 @contextmanager

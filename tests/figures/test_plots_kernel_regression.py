@@ -28,8 +28,11 @@ JUDGES = {
     "without the mask": WIDTHS,
     "error to the truth": 0.1 / WIDTHS,
 }
-SHARES = {f"width {n}": torch.tensor([1.0, 0.7, 0.1]) ** n for n in (0.3, 1.0, 4.0)}
-IMAGES = {rank: torch.eye(8) / rank for rank in (1, 16, 1024)}
+EXAM = {
+    "new digits": 94 - 50 * (WIDTHS - WIDTHS[9]).square(),
+    "itself left out": 52 - 30 * (WIDTHS - WIDTHS[9]).square(),
+    "itself too": 100 - 20 * (WIDTHS - WIDTHS[0]),
+}
 
 
 def kernels() -> Figure:
@@ -47,9 +50,9 @@ def errors_by_judge() -> Figure:
     return kernel_regression.errors_by_judge(WIDTHS, JUDGES, 0.3)
 
 
-def digits_by_rank() -> Figure:
-    """Draw three rows of bars below images."""
-    return kernel_regression.digits_by_rank(torch.eye(8), IMAGES, SHARES)
+def exam() -> Figure:
+    """Draw the marks of three judges."""
+    return kernel_regression.exam(WIDTHS, EXAM)
 
 
 def one_estimate() -> Figure:
@@ -60,13 +63,13 @@ def one_estimate() -> Figure:
     return kernel_regression.one_estimate(2.5, key, value, weights, 42, kernel)
 
 
-FIGURES = [kernels, errors_by_width, errors_by_judge, digits_by_rank, one_estimate]
+FIGURES = [kernels, errors_by_width, errors_by_judge, exam, one_estimate]
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is digits_by_rank)
+    assert_laws(draw)
 
 
 def test_each_kernel_has_a_panel_of_its_own() -> None:
@@ -101,10 +104,9 @@ def test_errors_are_drawn_over_the_width_and_over_the_spread() -> None:
         assert_near(line.get_ydata(), error)
 
 
-def test_each_key_has_the_bars_of_its_weights_below_it() -> None:
-    _, *keys = digits_by_rank().axes
-    across = 1 + len(IMAGES)
-    for row, (name, shares) in enumerate(SHARES.items(), start=1):
-        head, *bars = keys[across * row - 1 : across * (row + 1) - 1]
-        assert [text.get_text() for text in head.texts] == [name]
-        assert_near([axes.patches[0].get_height() for axes in bars], shares)
+def test_each_judge_is_marked_where_it_is_highest() -> None:
+    (axes,) = exam().axes
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    for dot, right in zip(dots, EXAM.values(), strict=True):
+        assert_near(dot.get_data(), [[WIDTHS[right.argmax()]], [right.max()]], rtol=1e-6)
+    assert {"new digits: 94%", "left out: 52%"} <= {text.get_text() for text in axes.texts}

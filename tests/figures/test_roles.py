@@ -20,7 +20,7 @@ PAINTED = {
         fig-three-roles fig-heads fig-compartments""",
     "query key value output": "fig-two-decoders",
     "query key weight output": "fig-two-looks",
-    "query key weight": "fig-temperatures fig-digits",
+    "query key weight": "fig-temperatures",
     "query key output": "fig-encoder-decoder",
     "query weight output": "fig-shapes",
     "query key": "fig-unit fig-turned fig-one-step-back",
@@ -47,7 +47,7 @@ MOVED = {
 }
 # What the first pictures of live figures paint, by the pen or by a style of their own.
 DRAWN = {
-    ALL: """associative-memory machine-bahdanau machine-basic-self-attention
+    ALL: """associative-memory digits machine-bahdanau machine-basic-self-attention
         machine-kernel-regression machine-luong machine-multi-head machine-retrieval
         machine-self-attention tiles""",
     "query key weight": "induction",

@@ -1,0 +1,109 @@
+// The pad with the query, ten shares, and some keys by rank, each with its weight.
+const PAD_FRAME = 3; // pixels
+
+// An image of 8 x 8 pixels: a path for each shade.
+const drawInk = (pen, id, [x, y, side], ink) => {
+  const cell = side / CELL,
+    shades = Array.from({ length: 16 }, () => []);
+  ink.forEach((one, pixel) => {
+    const shade = Math.round(16 * one);
+    if (!shade) return;
+    const at = [x + cell * (pixel % CELL), y + cell * Math.floor(pixel / CELL)];
+    const [left, top] = at.map((place) => place.toFixed(1));
+    shades[shade - 1].push(`M${left},${top}h${cell}v${cell}h-${cell}z`);
+  });
+  shades.forEach((squares, i) => {
+    if (squares.length)
+      pen.path(`${id}-${i}`, squares.join(""), "ink", { opacity: (i + 1) / 16 });
+  });
+};
+
+const drawFrame = (pen, id, [x, y, side], role, line) =>
+  pen.rect(
+    id,
+    [x - line / 2, y - line / 2, side + line, side + line],
+    role,
+    { line, round: 2 },
+  );
+
+// What the reader draws, or the pixels that it becomes.
+const drawPad = (pen, [x, y, side], { ink, hand, isOpen }) => {
+  pen.put("pad", "rect", { x, y, width: side, height: side, class: "pad" });
+  if (isOpen) {
+    const d = written(hand.map((stroke) => [stroke[0], ...stroke])) || "M0,0";
+    const scale = side / POINTS;
+    pen.put("hand", "path", { d, transform: `translate(${x} ${y}) scale(${scale})`, class: "hand" });
+  } else drawInk(pen, "query", [x, y, side], ink);
+  drawFrame(pen, "query-frame", [x, y, side], "query", PAD_FRAME);
+};
+
+// A bar for each digit; the one that is read stands out.
+const drawDigitShares = (pen, [x, y, width, height], { shares, read }) => {
+  const step = width / 10,
+    floor = y + height - 22;
+  pen.line("shares-floor", [[x, floor], [x + width, floor]], "ink", { line: 1, opacity: 0.4 });
+  shares.forEach((share, digit) => {
+    const middle = x + step * (digit + 0.5),
+      tall = (height - 44) * share,
+      isRead = digit === read;
+    const looks = { round: 2, opacity: isRead ? 1 : 0.45 };
+    pen.rect(`share${digit}`, [middle - step * 0.36, floor - tall, step * 0.72, tall], "output", looks);
+    const role = isRead ? "output" : "ink";
+    pen.text(`digit${digit}`, middle, floor + 13, digit, role, { at: "middle", bold: isRead });
+    if (isRead || share >= 0.1)
+      pen.text(`percent${digit}`, middle, floor - tall - 11, percent(share), role, {
+        at: "middle",
+        bold: isRead,
+        small: !isRead,
+      });
+  });
+};
+
+const ordinal = (rank) =>
+  rank === 1 ? "nearest" : `${rank}${{ 2: "nd", 3: "rd" }[rank % 10] ?? "th"}`;
+
+// Keys at ranks that grow: their weights as bars, the nearest one's being the tallest.
+const drawRanked = (pen, [x, y, width], { order, weights, keys, labels, truth }) => {
+  const ranks = pen.narrow ? [1, 4, 16, 64, 256] : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    step = width / ranks.length,
+    side = Math.min(step - 12, 50),
+    tall = 44,
+    floor = y + 24 + tall;
+  ranks.forEach((rank, n) => {
+    const j = order[rank - 1],
+      middle = x + step * (n + 0.5),
+      left = middle - side / 2;
+    const high = (tall * weights[j]) / weights[order[0]];
+    pen.rect(`weight${n}`, [left, floor - high, side, high], "weight", { round: 2 });
+    drawInk(pen, `key${n}`, [left, floor + 6, side], keys[j]);
+    drawFrame(pen, `key-frame${n}`, [left, floor + 6, side], "key", 2);
+    const isLie = labels[j] !== truth[j];
+    pen.text(`label${n}`, middle, floor + side + 21, `“${labels[j]}”`, "value", {
+      at: "middle",
+      bold: true,
+      lie: isLie,
+    });
+    const small = { at: "middle", small: true };
+    pen.text(`rank${n}`, middle, floor + side + 38, ordinal(rank), "ink", small);
+  });
+  pen.line("weights-floor", [[x, floor], [x + width, floor]], "ink", { line: 1, opacity: 0.4 });
+  return floor + side + 48;
+};
+
+const drawDigits = (pen, now) => {
+  const side = pen.narrow ? 128 : 190,
+    top = 26,
+    right = side + (pen.narrow ? 16 : 36),
+    below = top + side + (pen.narrow ? 24 : 30);
+  const bold = { bold: true };
+  pen.text("pad-title", 0, 8, pen.narrow ? "draw here" : "query: draw here", "query", bold);
+  drawPad(pen, [PAD_FRAME, top, side], now);
+  const said = now.read === undefined ? "" : `it reads a ${now.read}`;
+  pen.text("shares-title", right, 8, said, "output", bold);
+  drawDigitShares(pen, [right, top, pen.width - right, side + 6], now);
+  const title = pen.narrow ? "weights of the keys" : "weights of the keys, by distance";
+  pen.text("ranked-title", 0, below, title, "weight", bold);
+  const many = `${pen.narrow ? "effective" : "effective number of keys"}: ${shown(now.effective, 0)}`;
+  pen.text("effective", pen.width, below, many, "ink", { at: "end" });
+  return drawRanked(pen, [0, below, pen.width], now);
+};
