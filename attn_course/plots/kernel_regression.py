@@ -73,7 +73,7 @@ def one_estimate(
             ends = "right" if side < 0 else "left"
             share.text(place + 0.05 * side, weight + 0.03, f"{weight:.1f}", ha=ends)
         share.annotate("tent", (3.25, 0.52), (3, 0), **beside)
-        share.annotate("key", (float(key[-1]), 0), (12, 8), **beside)
+        share.text(4.6, 0.05, "keys")
         river.set(ylabel="depth in cm", ylim=(92, 0), yticks=range(0, 81, 20))
         share.set(xlabel="metres from the bank", ylabel="weight", ylim=(0, 0.9), xlim=(0, 5))
     return figure
@@ -185,12 +185,12 @@ def exam(widths: Tensor, right: Mapping[str, Tensor]) -> Figure:
         axes.plot([chosen] * 2, [0, peaks["new digits"]], color=FAINT, linewidth=1, zorder=0)
         named = {
             "new digits": (chosen * 1.12, peaks["new digits"] + 2, "left"),
-            "itself left out": (chosen * 1.12, peaks["itself left out"] + 3, "left"),
+            "itself left out": (chosen * 1.08, peaks["itself left out"] - 17, "left"),
             "itself too": (float(widths[0]) * 1.1, peaks["itself too"] + 4, "left"),
         }
         said = {
             "new digits": f"new digits: {peaks['new digits']:.0f}%",
-            "itself left out": f"left out: {peaks['itself left out']:.0f}%",
+            "itself left out": f"itself left out: {peaks['itself left out']:.0f}%",
             "itself too": "itself too: 100%",
         }
         for name, (x, y, side) in named.items():

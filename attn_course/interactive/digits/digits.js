@@ -36,7 +36,9 @@ attnFigure("digits", (root, data, say, parts) => {
     write("width-reading", String(width));
     part("width").setAttribute("aria-valuetext", String(width));
     const heard = `At width ${width} the effective number of keys is ${effective.toFixed(1)} of ${keys.length}.`;
-    const what = isBlank ? "Nothing is drawn." : `It reads a ${read}, with ${percent(shares[read])} of the weight.`;
+    const what = isBlank
+      ? "Nothing is drawn."
+      : `It reads a ${read}, with ${percent(shares[read])} of the weight.`;
     const lies = value("labels") === "told" ? " Half of the labels were drawn by lot." : "";
     say(`${what} ${heard}${lies}`);
   };

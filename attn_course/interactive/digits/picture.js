@@ -13,18 +13,12 @@ const drawInk = (pen, id, [x, y, side], ink) => {
     shades[shade - 1].push(`M${left},${top}h${cell}v${cell}h-${cell}z`);
   });
   shades.forEach((squares, i) => {
-    if (squares.length)
-      pen.path(`${id}-${i}`, squares.join(""), "ink", { opacity: (i + 1) / 16 });
+    if (squares.length) pen.path(`${id}-${i}`, squares.join(""), "ink", { opacity: (i + 1) / 16 });
   });
 };
 
 const drawFrame = (pen, id, [x, y, side], role, line) =>
-  pen.rect(
-    id,
-    [x - line / 2, y - line / 2, side + line, side + line],
-    role,
-    { line, round: 2 },
-  );
+  pen.rect(id, [x - line / 2, y - line / 2, side + line, side + line], role, { line, round: 2 });
 
 // What the reader draws, or the pixels that it becomes.
 const drawPad = (pen, [x, y, side], { ink, hand, isOpen }) => {
@@ -32,7 +26,11 @@ const drawPad = (pen, [x, y, side], { ink, hand, isOpen }) => {
   if (isOpen) {
     const d = written(hand.map((stroke) => [stroke[0], ...stroke])) || "M0,0";
     const scale = side / POINTS;
-    pen.put("hand", "path", { d, transform: `translate(${x} ${y}) scale(${scale})`, class: "hand" });
+    pen.put("hand", "path", {
+      d,
+      transform: `translate(${x} ${y}) scale(${scale})`,
+      class: "hand",
+    });
   } else drawInk(pen, "query", [x, y, side], ink);
   drawFrame(pen, "query-frame", [x, y, side], "query", PAD_FRAME);
 };
@@ -41,13 +39,26 @@ const drawPad = (pen, [x, y, side], { ink, hand, isOpen }) => {
 const drawDigitShares = (pen, [x, y, width, height], { shares, read }) => {
   const step = width / 10,
     floor = y + height - 22;
-  pen.line("shares-floor", [[x, floor], [x + width, floor]], "ink", { line: 1, opacity: 0.4 });
+  pen.line(
+    "shares-floor",
+    [
+      [x, floor],
+      [x + width, floor],
+    ],
+    "ink",
+    { line: 1, opacity: 0.4 },
+  );
   shares.forEach((share, digit) => {
     const middle = x + step * (digit + 0.5),
       tall = (height - 44) * share,
       isRead = digit === read;
     const looks = { round: 2, opacity: isRead ? 1 : 0.45 };
-    pen.rect(`share${digit}`, [middle - step * 0.36, floor - tall, step * 0.72, tall], "output", looks);
+    pen.rect(
+      `share${digit}`,
+      [middle - step * 0.36, floor - tall, step * 0.72, tall],
+      "output",
+      looks,
+    );
     const role = isRead ? "output" : "ink";
     pen.text(`digit${digit}`, middle, floor + 13, digit, role, { at: "middle", bold: isRead });
     if (isRead || share >= 0.1)
@@ -86,7 +97,15 @@ const drawRanked = (pen, [x, y, width], { order, weights, keys, labels, truth })
     const small = { at: "middle", small: true };
     pen.text(`rank${n}`, middle, floor + side + 38, ordinal(rank), "ink", small);
   });
-  pen.line("weights-floor", [[x, floor], [x + width, floor]], "ink", { line: 1, opacity: 0.4 });
+  pen.line(
+    "weights-floor",
+    [
+      [x, floor],
+      [x + width, floor],
+    ],
+    "ink",
+    { line: 1, opacity: 0.4 },
+  );
   return floor + side + 48;
 };
 
