@@ -185,7 +185,7 @@ def exam(widths: Tensor, right: Mapping[str, Tensor]) -> Figure:
         axes.plot([chosen] * 2, [0, peaks["new digits"]], color=FAINT, linewidth=1, zorder=0)
         named = {
             "new digits": (chosen * 1.12, peaks["new digits"] + 2, "left"),
-            "itself left out": (chosen * 1.08, peaks["itself left out"] - 17, "left"),
+            "itself left out": (chosen * 1.08, peaks["itself left out"] - 27, "left"),
             "itself too": (float(widths[0]) * 1.1, peaks["itself too"] + 4, "left"),
         }
         said = {

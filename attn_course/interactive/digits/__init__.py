@@ -4,8 +4,6 @@ The page holds the keys and their labels; its script computes all numbers, and t
 them with those of the package.
 """
 
-from collections.abc import Sequence
-
 from torch import Tensor
 
 from attn_course.interactive.captioning import ink_of
@@ -19,9 +17,7 @@ START = 0.3
 LABELS = {"true": "all true", "told": "half random"}
 
 
-def digit_explorer(
-    key: Tensor, label: Sequence[int], told: Sequence[int], query: Tensor
-) -> InteractiveFigure:
+def digit_explorer(key: Tensor, label: Tensor, told: Tensor, query: Tensor) -> InteractiveFigure:
     """Kernel regression with handwritten digits as keys, and a query that the reader draws.
 
     Shown as the last expression of a cell, it works without a kernel, in JupyterLab, in the built
@@ -29,10 +25,12 @@ def digit_explorer(
 
     Args:
         key: Images of 8 x 8 pixels, `(key_len, 64)`, each pixel a multiple of a sixteenth.
-        label: The digit that each key shows.
+        label: The digit that each key shows, `(key_len,)`.
         told: The digit that each key is said to show under the choice *half random*.
         query: Images to start from, `(query_len, 64)`; the first is shown first.
     """
+    # the page is lighter with the same pixel of all keys side by side, and like keys together
+    order = label.argsort(stable=True)
     return InteractiveFigure(
         name="digits",
         label="A digit to draw, and how a table of digits reads it",
@@ -40,9 +38,9 @@ def digit_explorer(
         data={
             "stops": list(WIDTHS),
             "width": PICTURES["wide"],
-            "keys": "".join(map(ink_of, key)),
+            "keys": ink_of(key[order].mT),
             "labels": {
-                name: "".join(str(int(digit)) for digit in given)
+                name: "".join(map(str, given[order].tolist()))
                 for name, given in (("true", label), ("told", told))
             },
             "samples": [ink_of(image) for image in query],

@@ -1,10 +1,12 @@
-// A reader draws a digit, sets the width, and has half of the labels drawn by lot.
+// A reader draws a digit, sets the width, and makes half of the labels random.
 attnFigure("digits", (root, data, say, parts) => {
   const { form, picture, part, value, keep, write } = parts,
     pen = makePen(picture),
     long = CELL * CELL,
-    keys = Array.from({ length: data.keys.length / long }, (_, j) =>
-      inkIn(data.keys.slice(long * j, long * (j + 1))),
+    inks = inkIn(data.keys), // the first pixel of all keys, then the second
+    many = inks.length / long,
+    keys = Array.from({ length: many }, (_, j) =>
+      Array.from({ length: long }, (_, pixel) => inks[many * pixel + j]),
     ),
     labels = Object.fromEntries(
       Object.entries(data.labels).map(([name, digits]) => [name, [...digits].map(Number)]),
@@ -39,7 +41,7 @@ attnFigure("digits", (root, data, say, parts) => {
     const what = isBlank
       ? "Nothing is drawn."
       : `It reads a ${read}, with ${percent(shares[read])} of the weight.`;
-    const lies = value("labels") === "told" ? " Half of the labels were drawn by lot." : "";
+    const lies = value("labels") === "told" ? " Half of the labels are random." : "";
     say(`${what} ${heard}${lies}`);
   };
 
