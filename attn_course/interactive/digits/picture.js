@@ -59,7 +59,7 @@ const drawDigitShares = (pen, [x, y, width, height], { shares, read }) => {
     );
     const role = isRead ? "output" : "ink";
     pen.text(`digit${digit}`, middle, floor + 13, digit, role, { at: "middle", bold: isRead });
-    if (isRead || share >= 0.1)
+    if (isRead || share >= (pen.narrow ? 0.15 : 0.1))
       pen.text(`percent${digit}`, middle, floor - tall - 11, percent(share), role, {
         at: "middle",
         bold: isRead,
@@ -86,12 +86,8 @@ const drawRanked = (pen, [x, y, width], { order, weights, keys, labels, truth })
     pen.rect(`weight${n}`, [left, floor - high, side, high], "weight", { round: 2 });
     drawInk(pen, `key${n}`, [left, floor + 6, side], keys[j]);
     drawFrame(pen, `key-frame${n}`, [left, floor + 6, side], "key", 2);
-    const isLie = labels[j] !== truth[j];
-    pen.text(`label${n}`, middle, floor + side + 21, `“${labels[j]}”`, "value", {
-      at: "middle",
-      bold: true,
-      lie: isLie,
-    });
+    const said = labels[j] === truth[j] ? `“${labels[j]}”` : `“${labels[j]}” \u2717`;
+    pen.text(`label${n}`, middle, floor + side + 21, said, "value", { at: "middle", bold: true });
     const small = { at: "middle", small: true };
     pen.text(`rank${n}`, middle, floor + side + 38, ordinal(rank), "ink", small);
   });
