@@ -27,7 +27,7 @@ from attn_course import (
 )
 from attn_course.captions import exact_expectation, hard_attention, image_grid
 from attn_course.layer import fast_attention, position_bias
-from attn_course.layer.rules import and_rules
+from attn_course.layer.combined_rules import and_rules
 from attn_course.layer.scores import CappedScores
 from attn_course.translation import transformer
 

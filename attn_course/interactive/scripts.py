@@ -80,7 +80,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         *MACHINE,
         "machine/plane",
         "machine/chart",
-        *(f"rotary/{p}" for p in ("turns", "rotary")),
+        *(f"rotary/{p}" for p in ("model", "rotary")),
     ),
     "scaled-dot-product": ("scaled_dot_product/picture", "scaled_dot_product/scaled_dot_product"),
     "scores": (*TRANSLATES, "sentences", "weight_table", "scores/scores"),

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from attn_course.layer.blocks import blocks
-from attn_course.layer.rules import reach_of
+from attn_course.layer.combined_rules import reach_of
 from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import (
     Band,

@@ -29,7 +29,7 @@ from attn_course.trained import (
 )
 from attn_course.trained.captions.make import make as make_captions
 from attn_course.trained.make import make
-from attn_course.trained.recipes import RECIPES
+from attn_course.trained.translator_recipes import RECIPES
 
 
 def main() -> None:

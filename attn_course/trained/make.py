@@ -11,8 +11,8 @@ from attn_course.data.tokens import Batch, Vocabulary, batches
 from attn_course.data.translation import SentencePair, sentence_pairs
 from attn_course.seq2seq import Translator, sequence_loss
 from attn_course.trained.measure import BUCKETS, measure, unseen_pairs
-from attn_course.trained.recipes import BATCH_SIZE, CLAUSES, NUM_PAIRS, find_recipe
 from attn_course.trained.store import TrainedTranslator, round_to_half, save, write_record
+from attn_course.trained.translator_recipes import BATCH_SIZE, CLAUSES, NUM_PAIRS, find_recipe
 from attn_course.training import History, train
 
 

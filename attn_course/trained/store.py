@@ -17,7 +17,7 @@ import attn_course.trained.measure as measure
 from attn_course.data.tokens import Vocabulary
 from attn_course.data.translation import SentencePair
 from attn_course.seq2seq import Translator
-from attn_course.trained.recipes import find_recipe
+from attn_course.trained.translator_recipes import find_recipe
 
 FOLDER = Path(__file__).parent
 

@@ -16,8 +16,8 @@ from attn_course.recurrence import count_parameters
 from attn_course.seq2seq import PAD, Translator
 from attn_course.trained.make import training_pairs, translation_loss, vocabularies
 from attn_course.trained.measure import BUCKETS, bleu_of, name_of, unseen_pairs
-from attn_course.trained.recipes import BATCH_SIZE, build_bahdanau, build_fixed
 from attn_course.trained.store import write_record
+from attn_course.trained.translator_recipes import BATCH_SIZE, build_bahdanau, build_fixed
 from attn_course.trained.tuning import Run, rates_then_seeds
 from attn_course.training import train
 from attn_course.translation.transformer import AttentionEncoder, ModelSizes, TransformerTranslator

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attn_course.layer.combined_rules import and_rules
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.layer.flex import flexible_attention, mask_mod, score_mod
 from attn_course.layer.position_bias import ALiBi, T5Bias
-from attn_course.layer.rules import and_rules
 from attn_course.scaled_dot_product import Band, causal, mask_of, positions, window
 from tests.tensors import DEVICES, draw, filled
 

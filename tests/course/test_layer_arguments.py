@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from attn_course.layer.combined_rules import AllOf, and_rules, reach_of
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.layer.position_bias import ALiBi
-from attn_course.layer.rules import AllOf, and_rules, reach_of
 from attn_course.layer.scores import CappedScores
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention
 from attn_course.scaled_dot_product import Band, attention, causal, mask_of, window

@@ -24,8 +24,8 @@ from attn_course.trained import (
 )
 from attn_course.trained.make import training_pairs, translation_loss, vocabularies
 from attn_course.trained.measure import BUCKETS, error_rate_of, name_of, unseen_pairs
-from attn_course.trained.recipes import RECIPES, find_recipe, narrow_window
 from attn_course.trained.store import FOLDER, round_to_half, save, write_record
+from attn_course.trained.translator_recipes import RECIPES, find_recipe, narrow_window
 from attn_course.training import train
 from tests.conftest import ROOT
 from tests.sampling import left_to_proofs

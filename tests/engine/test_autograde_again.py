@@ -13,7 +13,7 @@ import pytest
 from hintgrader import __version__
 from hintgrader.nbgrader import formgrader
 from hintgrader.nbgrader.course import Course, GradingError
-from hintgrader.nbgrader.review_state import ReviewState, SaveMarks
+from hintgrader.nbgrader.save_marks import ReviewState, SaveMarks
 from hintgrader.nbgrader.unreadable import EnterNothing
 from hintgrader.pipeline import grade as grader
 from hintgrader.pipeline import run as judged

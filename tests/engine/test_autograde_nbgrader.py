@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from hintgrader.nbgrader.course import Course
-from hintgrader.nbgrader.review_state import SaveMarks
+from hintgrader.nbgrader.save_marks import SaveMarks
 from hintgrader.pipeline.grade import grade_submission
 from hintgrader.pipeline.tasks import Task
 from hintgrader.pipeline.warm_process import close_graders

@@ -1,4 +1,7 @@
-"""Small changes of a solution that a grader must notice, made from its syntax tree."""
+"""Small changes of a solution that a grader must notice, made from its syntax tree.
+
+The operators of `exercise/mutation/` need no source: they change what a function does.
+"""
 
 import ast
 import copy

@@ -14,7 +14,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked
 
 from hintgrader.nbgrader.course import Course
-from hintgrader.nbgrader.review_state import ReviewState
+from hintgrader.nbgrader.save_marks import ReviewState
 
 HEADING = re.compile(r"^##? .+", re.MULTILINE)
 # What was found may quote the student: as a line of code, indented, it is a text and nothing else.

@@ -10,7 +10,7 @@ from nbgrader.utils import is_grade
 from hintgrader.nbgrader.cells import code_cells
 from hintgrader.nbgrader.extensions import ApplyExtension, read_extensions
 from hintgrader.nbgrader.restore_cells import PutBackCells, RestoreMetadata
-from hintgrader.nbgrader.review_state import ReviewState, SaveMarks
+from hintgrader.nbgrader.save_marks import ReviewState, SaveMarks
 from hintgrader.nbgrader.steps import Directory, Steps, SubmissionConverter
 from hintgrader.nbgrader.unreadable import EnterNothing, placeholder_notebook
 from hintgrader.pipeline.load import LoadedNotebook, Unreadable

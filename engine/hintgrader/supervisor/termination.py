@@ -1,4 +1,4 @@
-"""Reasons why a submission's process no longer answers: a kind and numbers, not a sentence."""
+"""Reasons why a submission's process no longer answers, in the words that a student reads."""
 
 import enum
 

@@ -1,4 +1,7 @@
-"""Rules of which keys a query may attend to, put together."""
+"""Rules of which keys a query may attend to, put together.
+
+`causal` and `window` themselves are in `attn_course.scaled_dot_product`.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

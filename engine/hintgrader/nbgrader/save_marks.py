@@ -1,4 +1,4 @@
-"""Keeps reviewed cells reviewed when a submission is graded again unchanged.
+"""Saves what a submission earns; reviewed cells stay reviewed if it is graded again unchanged.
 
 nbgrader asks for a second look at all that a person has graded, whenever it grades again. After a
 change of the checks that would be the words of the whole class.
