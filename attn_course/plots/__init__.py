@@ -70,9 +70,13 @@ FROM_NOTHING_TO_WEIGHT = from_nothing_to(ROLE["weight"])
 
 
 @contextmanager
-def style() -> Iterator[None]:
-    """Draw in the style of the book inside the `with` block, and leave other figures alone."""
-    with plt.rc_context(STYLE):
+def style(letters: float = STYLE["font.size"]) -> Iterator[None]:
+    """Draw in the style of the book inside the `with` block, and leave other figures alone.
+
+    Args:
+        letters: Their size in points; with 12, they have 11 pixels on a phone.
+    """
+    with plt.rc_context(STYLE | {"font.size": letters}):
         yield
 
 

@@ -15,8 +15,10 @@ from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import ROLE
 from attn_course.plots import scaled_dot_product as figures
+from attn_course.plots.crossed import Lookup
+from attn_course.plots.crossed import crossed as draw_crossed
 from attn_course.scaled_dot_product import causal_mask, combine, padding_mask
-from tests.figures.figure_laws import assert_laws, contrast, words_in
+from tests.figures.figure_laws import assert_laws, least_contrast, words_in
 from tests.sampling import sampled
 
 NAMES = ["÷ √d", "as they are", "× √d"]
@@ -29,7 +31,9 @@ NORMS = {
     for place, name in enumerate(NAMES)
 }
 RIGHT = {
-    name: torch.linspace(0, 1, 60).pow(place + 1) * torch.tensor([1.0, 0.9, 0.8])[:, None]
+    name: torch.linspace(0, 1, 60).pow(place + 1)
+    * torch.tensor([1.0, 0.9, 0.8])[:, None]
+    / (1 + place)
     for place, name in enumerate(NAMES)
 }
 MASKS = {
@@ -43,14 +47,22 @@ MASKS = {
 POWERS, VALUES = torch.tensor([6.0, 3, 9, 2]), torch.tensor([10.0, 20, 40, 0])
 
 
-def one_table() -> Figure:
-    """Draw a layer of three queries and five keys."""
-    return figures.one_table(3, 5, 4)
+LOOKUP = Lookup(
+    ["one", "other"],
+    ["a", "b", "c"],
+    ["u", "v", "w", "x"],
+    ["left", "right"],
+    query=torch.arange(8.0).view(2, 4) % 3,
+    key=torch.arange(12.0).view(3, 4) % 5 % 2,
+    weights=torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]),
+    value=torch.tensor([[1.0, 0], [0, 1], [1, 1]]),
+    output=torch.tensor([[0.7, 0.5], [0.8, 0.9]]),
+)
 
 
-def who_asks() -> Figure:
-    """Draw a layer of three queries, five keys and wide values."""
-    return figures.who_asks(3, 5, 4, 7, (2, 6))
+def crossed() -> Figure:
+    """Draw a layer of two queries and three keys, with room for a wider value."""
+    return draw_crossed(LOOKUP, "QKVAO", "a note,\nof two lines", rows=2, columns=4)
 
 
 def louder() -> Figure:
@@ -83,7 +95,7 @@ def in_blocks() -> Figure:
     return figures.in_blocks(POWERS, VALUES, 2, ["total 9\nblend 120", "total 20\nblend 480"])
 
 
-DIAGRAMS = [one_table, who_asks, in_blocks]
+DIAGRAMS = [crossed, in_blocks]
 FIGURES = [*DIAGRAMS, louder, variances, slopes, learning, masks]
 
 
@@ -99,76 +111,94 @@ def boxes(figure: Figure) -> list[Rectangle]:
     return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
 
 
-def boxes_of_roles(figure: Figure) -> dict[str, Rectangle]:
-    """Return the last box of each role."""
+def tables(figure: Figure) -> dict[str, list[Rectangle]]:
+    """Return the cells of each table, by its role."""
     roles = {to_rgb(colour): role for role, colour in ROLE.items()}
-    found = [(roles.get(to_rgb(box.get_facecolor())), box) for box in boxes(figure)]
-    return {role: box for role, box in found if role}
+    found: dict[str, list[Rectangle]] = {}
+    for box in boxes(figure):
+        found.setdefault(roles[to_rgb(box.get_facecolor())], []).append(box)
+    return found
 
 
-def test_boxes_are_as_long_as_the_axes_that_they_stand_for() -> None:
-    for queries, keys, d_key, d_value in [(3, 5, 4, 2), (2, 6, 3, 5)]:
-        wanted = {
-            "query": (queries, d_key),
-            "key": (keys, d_key),
-            "weight": (queries, keys),
-            "value": (keys, d_value),
-            "output": (queries, d_value),
-        }
-        found = boxes_of_roles(figures.who_asks(queries, keys, d_key, d_value, (6, 7)))
-        assert found.keys() == wanted.keys()
-        for role, (height, width) in wanted.items():
-            sizes = found[role].get_height() / figures.UNIT, found[role].get_width() / figures.UNIT
-            assert_near(sizes, (height, width))
+def places(cells: list[Rectangle], of: Callable[[Rectangle], float]) -> list[float]:
+    """Return where the rows or the columns of a table begin."""
+    return sorted({round(of(cell), 6) for cell in cells})
 
 
-def test_what_a_sequence_makes_is_as_long_as_the_sequence() -> None:
-    figure = figures.who_asks(3, 5, 4, 7, (2, 6))
-    (axes,) = figure.axes
-    by_name = {
-        text.get_text(): box
-        for box in boxes(figure)
-        for text in axes.texts
-        if box.contains_point(axes.transData.transform(text.get_position()))
+def test_a_weight_stands_where_its_query_crosses_its_key_and_an_output_below_its_value() -> None:
+    found = tables(crossed())
+    rows = {role: places(cells, Rectangle.get_y) for role, cells in found.items()}
+    columns = {role: places(cells, Rectangle.get_x) for role, cells in found.items()}
+    assert rows["query"] == rows["weight"] == rows["output"]
+    assert columns["key"] == columns["weight"]
+    assert columns["value"] == columns["output"]
+    sizes = {role: (len(rows[role]), len(columns[role])) for role in found}
+    assert sizes == {
+        "query": (2, 4),
+        "key": (4, 3),
+        "weight": (2, 3),
+        "value": (3, 2),
+        "output": (2, 2),
     }
-    for table, parts in {"Y": "Q", "X": "KV"}.items():
-        for part in parts:
-            assert_near(by_name[part].get_height(), by_name[table].get_height())
 
 
-def test_each_row_has_five_boxes_whose_inner_sizes_agree() -> None:
-    rows: dict[float, list[Rectangle]] = {}
-    for box in boxes(figures.one_table(3, 5, 4)):
-        rows.setdefault(round(box.get_y() + box.get_height() / 2, 6), []).append(box)
-    in_order = [sorted(row, key=Rectangle.get_x) for row in rows.values()]
-    assert [len(row) for row in in_order] == 2 * [5]
-    for query, key, weights, value, output in in_order:
-        assert_near(query.get_width(), key.get_height())
-        assert_near(key.get_width(), weights.get_width())
-        assert_near(weights.get_width(), value.get_height())
-        assert_near(value.get_width(), output.get_width())
-        assert_near(query.get_height(), output.get_height())
+def test_crossed_writes_every_number_into_its_cell_the_stronger_the_larger() -> None:
+    figure = crossed()
+    (axes,) = figure.axes
+    wanted = {
+        "query": LOOKUP.query,
+        "key": LOOKUP.key.T,
+        "weight": LOOKUP.weights,
+        "value": LOOKUP.value,
+        "output": LOOKUP.output,
+    }
+    for role, cells in tables(figure).items():
+        cells.sort(key=lambda cell: (-cell.get_y(), cell.get_x()))
+        numbers = []
+        for cell in cells:
+            inside = [
+                t
+                for t in axes.texts
+                if cell.contains_point(axes.transData.transform(t.get_position()))
+            ]
+            assert len(inside) == 1
+            numbers.append(float(inside[0].get_text()))
+        assert_near(numbers, wanted[role].flatten())
+        strengths = [cell.get_facecolor()[3] for cell in cells]
+        order = np.argsort(numbers, kind="stable")
+        assert (np.diff(np.array(strengths)[order]) >= 0).all()
 
 
-def test_scores_are_divided_by_the_root_of_the_width_of_the_keys() -> None:
-    for d_key in (4, 7):
-        assert f"÷ √{d_key}," in words_in(figures.one_table(3, 5, d_key))
-        said = words_in(figures.who_asks(3, 5, d_key, 2, (6, 6)))
-        assert f"softmax(QK\u1d40 ÷ √{d_key})" in said
+def test_crossed_names_rows_columns_and_tables() -> None:
+    said = words_in(crossed())
+    names = [*LOOKUP.askers, *LOOKUP.words, *LOOKUP.traits, *LOOKUP.handed, *"QKVAO"]
+    assert set(names) <= set(said)
+
+
+def test_crossed_keeps_the_room_of_rows_and_columns_that_it_lacks() -> None:
+    one = LOOKUP._replace(
+        askers=["one"],
+        query=LOOKUP.query[:1],
+        weights=LOOKUP.weights[:1],
+        output=LOOKUP.output[:1],
+    )
+    (fewer,) = draw_crossed(one, "QKVAO", "", rows=2, columns=4).axes
+    (all_of,) = crossed().axes
+    assert fewer.get_xlim() == all_of.get_xlim()
+    assert fewer.get_ylim() == all_of.get_ylim()
 
 
 def test_letters_in_boxes_are_legible() -> None:
-    for figure in (one_table(), who_asks(), in_blocks()):
+    for figure in (crossed(), in_blocks()):
         (axes,) = figure.axes
         for box in boxes(figure):
-            x, y = box.get_x() + box.get_width() / 2, box.get_y() + box.get_height() / 2
             inside = [
-                t for t in axes.texts if np.hypot(*(np.subtract(t.get_position(), (x, y)))) < 0.01
+                text
+                for text in axes.texts
+                if box.contains_point(axes.transData.transform(text.get_position()))
             ]
-            if not inside:  # a letter is taller than one row
-                continue
             assert len(inside) == 1
-            assert contrast(inside[0].get_color(), to_rgb(box.get_facecolor())) >= 4.5
+            assert least_contrast(inside[0].get_color(), box.get_facecolor()) >= 4.5
 
 
 def test_louder_draws_each_score_and_where_the_key_is_as_long_as_the_others() -> None:
@@ -215,7 +245,8 @@ def test_learning_draws_every_seed_in_means_of_ten_steps_and_names_each_scaling_
     assert [len(style) for style in styles] == [1, 1, 1]
     assert len(set.union(*styles)) == 3
     assert len({line.get_color() for line in axes.lines}) == 3
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == NAMES
+    named = {text.get_text(): text.get_color() for text in axes.texts}
+    assert named == {name: axes.lines[3 * place].get_color() for place, name in enumerate(NAMES)}
 
 
 def test_masks_are_purple_where_allowed_and_crossed_where_not() -> None:

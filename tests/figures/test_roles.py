@@ -16,13 +16,12 @@ from tests.conftest import ROOT
 ALL = "query key value weight output"
 # Of what a static figure paints in each colour; its caption, its letters or the text say so.
 PAINTED = {
-    ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-who-asks fig-one-word
+    ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-crossing fig-one-word
         fig-three-roles fig-heads fig-compartments""",
     "query key value output": "fig-two-decoders",
     "query key weight output": "fig-two-looks",
     "query key weight": "fig-temperatures",
     "query key output": "fig-encoder-decoder",
-    "query weight output": "fig-shapes",
     "query key": "fig-unit fig-turned fig-one-step-back",
     "key value": "fig-cache",
     "key weight": "fig-comma",
