@@ -56,7 +56,7 @@ def deaf_and_listening(keys: tuple[float, float], **queries: float) -> Figure:
         queries: The input of the unit from each query, by name.
     """
     at = torch.linspace(-11.5, 3.5, 301)
-    with style():
+    with style(letters=12):
         figure, axes = plt.subplots(figsize=(5.2, 2.5))
         axes.plot(at, at.tanh(), color=FAINT, zorder=0)
         for name, query in queries.items():
@@ -94,7 +94,7 @@ def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
 
 def stages(weights: Mapping[str, Tensor], source: Sequence[str], target: Sequence[str]) -> Figure:
     """Draw matrices of weights, (target_len, source_len), side by side, each under its title."""
-    with style():
+    with style(letters=12):
         figure, panels = plt.subplots(1, len(weights), figsize=(5.2, 2.5), sharey=True)
         for axes, (title, matrix) in zip(panels, weights.items(), strict=True):
             _matrix(axes, matrix)
@@ -124,7 +124,7 @@ def alignment(
         possible: Optional links, in a dotted frame.
     """
     height = 1.4 + 0.29 * len(target)
-    with style():
+    with style(letters=12):
         figure, axes = plt.subplots(figsize=(5.2, height))
         image = _matrix(axes, weights)
         for link in sorted(possible):

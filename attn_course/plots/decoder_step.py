@@ -13,7 +13,7 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, ROLE, closed, ink_of, signed, style
 
 # The height of each row, and the place of the decoder next to the rows.
-WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7.0
+WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 4.75, 6.25
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
@@ -46,8 +46,8 @@ def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure
     All pictures have the same size, so that the next one shows what is new; dashed outlines keep
     the places of what is still to come.
     """
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 4.0))
+    with style(letters=12):
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
         _source(axes, words, annotations)
         _scores(axes, step)
         middle = _column(0) + (len(words) - 1) * APART / 2
@@ -66,7 +66,7 @@ def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure
             _outline(axes, DECODER, SAID, 1.4, "word")
         else:
             _output(axes, step)
-        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, 7.45))
+        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, 6.7))
         axes.axis("off")
     return closed(figure)
 
@@ -85,7 +85,7 @@ def _vector(numbers: Tensor) -> str:
 def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
     """Write into a box in the colour of a role; an annotation is a key with the rim of a value."""
     rim = ROLE["value"] if role == "key" else ROLE[role]
-    box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE[role], "edgecolor": rim, "linewidth": 3}
+    box = {"boxstyle": "round,pad=0.25", "facecolor": ROLE[role], "edgecolor": rim, "linewidth": 3}
     ink = ink_of(role)
     axes.text(x, y, text, ha="center", va="center", color=ink, bbox=box)
 
