@@ -55,10 +55,15 @@ def shown(window: Page, address: str) -> Page:
     return window
 
 
+# In the first frame a figure sees its new width, in the second it is drawn.
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 def look(page: Page, shape: tuple[int, int], colours: str, motion: str = "no-preference") -> None:
-    """Look at a page on a screen of this size, in this colour."""
+    """Look at a page on a screen of this size, in this colour, once its figures have followed."""
     page.set_viewport_size(size(shape))
     page.emulate_media(media="screen", color_scheme=colours, reduced_motion=motion)
+    page.evaluate(TWO_FRAMES)
 
 
 def live_figures() -> dict[str, InteractiveFigure]:
