@@ -8,14 +8,17 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.plots import (
+    BROWN,
     FAINT,
     FROM_NOTHING_TO_WEIGHT,
+    GREY,
     INK,
     PAPER,
     ROLE,
@@ -26,8 +29,9 @@ from attn_course.plots import (
     style,
 )
 
-# Each head has one of these, which are no role's colours; every cell has a number as well.
-HEADS = ("#D9C8F0", "#E3D3B8", "#DDDDDD")
+# Each token has one of these, which are no role's colours; every cell has a number as well. The
+# ground of the page shows through.
+TOKENS, THIN = (VIOLET, BROWN, GREY), 0.25
 NUM_BARS = 21  # an odd number, so that a half has a bar of its own
 
 # --- why one is not enough ------------------------------------------------------------------------
@@ -179,31 +183,39 @@ def weight_pairs(groups: Mapping[str, Tensor], names: tuple[str, str]) -> Figure
 # --- the layer ------------------------------------------------------------------------------------
 
 
-def split(tokens: Tensor, heads: Tensor, owner: Tensor) -> Figure:
-    """Draw a table of tokens, and below it the tables into which it was cut.
+def split(tokens: Tensor, heads: Tensor, whole: bool = True) -> Figure:
+    """Draw the tables into which tokens were cut, below the table of the tokens.
+
+    A number has the colour of its token, wherever it is.
 
     Args:
         tokens: A number for each feature of each token, (length, d_model).
         heads: The part given to each head, (num_heads, length, d_head).
-        owner: The head to which each feature belongs, (d_model,). A number has the colour of its
-            feature, wherever it is.
+        whole: If False, the table of the tokens is left out.
     """
-    colour = {
-        int(number): HEADS[head]
-        for row in tokens
-        for number, head in zip(row, owner.tolist(), strict=True)
-    }
+    colour = {int(number): TOKENS[row] for row, token in enumerate(tokens) for number in token}
+    gap = heads.shape[-1] + 1
+    widest = max(tokens.shape[1], gap * len(heads) - 1)
     with style():
-        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 4.2))
-        _table(above, tokens, 0, colour, "projected tokens")
-        gap = heads.shape[-1] + 1
+        size = (5.2, 4.0 if whole else 2.3)
+        figure, column = plt.subplots(1 + whole, 1, figsize=size, squeeze=False)
+        *above, below = column[:, 0]
+        for axes in above:
+            left = (widest - tokens.shape[1]) / 2
+            _table(axes, tokens, left, colour, "three projected tokens")
+            for row in range(len(tokens)):
+                axes.text(left - 0.2, row + 0.5, f"token {row + 1}", ha="right", va="center")
         for head, part in enumerate(heads):
             _table(below, part, head * gap, colour, f"head {head + 1}")
-        for axes, width in ((above, tokens.shape[1]), (below, gap * len(heads) - 1)):
-            widest = max(tokens.shape[1], gap * len(heads) - 1)
-            middle = width / 2
-            axes.set(xlim=(middle - widest / 2 - 0.1, middle + widest / 2 + 0.1))
-            axes.set(ylim=(tokens.shape[0] + 0.1, -0.75))
+            held = [
+                row for row, token in enumerate(tokens) if torch.isin(token, part.flatten()).any()
+            ]
+            if len(held) == 1:
+                under = head * gap + part.shape[1] / 2, len(tokens) + 0.4
+                below.text(*under, f"only token {held[0] + 1}", ha="center", va="center")
+        for axes in column[:, 0]:
+            foot = 0.1 if whole else 0.7
+            axes.set(xlim=(-0.1, widest + 0.1), ylim=(len(tokens) + foot, -0.75))
             axes.axis("off")
     return closed(figure)
 
@@ -212,12 +224,11 @@ def _table(axes: Axes, table: Tensor, left: float, colour: Mapping[int, str], na
     """Draw a table of numbers whose left edge is at `left`, with its name above it."""
     axes.text(left + table.shape[1] / 2, -0.2, name, ha="center", va="bottom", fontweight="bold")
     for row, column in np.ndindex(*table.shape):
-        number = int(table[row, column])
-        look = {"facecolor": colour[number], "edgecolor": INK, "linewidth": 0.8}
-        axes.add_patch(Rectangle((left + column, row), 1, 1, **look))
-        axes.text(
-            left + column + 0.5, row + 0.5, f"{number}", ha="center", va="center", color="black"
-        )
+        number, corner = int(table[row, column]), (left + column, row)
+        look = {"facecolor": colour[number], "alpha": THIN, "linewidth": 0}
+        axes.add_patch(Rectangle(corner, 1, 1, **look))
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=INK, linewidth=0.8))
+        axes.text(left + column + 0.5, row + 0.5, f"{number}", ha="center", va="center")
 
 
 def layer(num_heads: int = 3) -> Figure:
@@ -244,38 +255,47 @@ def layer(num_heads: int = 3) -> Figure:
 
 
 def cache(words: Sequence[str], steps: int) -> Figure:
-    """Draw the keys and values that each word meets: its own are filled, those kept are not.
+    """Draw the keys and values that each word meets, without a cache and with one.
 
-    Rows still to come are pale and empty.
+    Those made in their step are filled, those kept are not; rows still to come are pale and empty.
 
     Args:
         words: All words.
         steps: How many of them have been written so far.
     """
+    many = len(words)
+    made = {"without a cache": steps * (steps + 1) // 2, "with a cache": steps}
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.42 * len(words)))
-        for row, word in enumerate(words[:steps]):
-            axes.text(row, -0.65, word, ha="center", va="center")
-            axes.text(-0.65, row, f"{row + 1}  {word}", ha="right", va="center")
-            for column in range(row + 1):
-                for role, left in (("key", column - 0.4), ("value", column)):
-                    is_new = column == row
-                    face = ROLE[role] if is_new else PAPER
-                    look = {"facecolor": face, "edgecolor": ROLE[role] if is_new else INK}
-                    axes.add_patch(Rectangle((left, row - 0.36), 0.4, 0.72, linewidth=0.8, **look))
-                    ink = ink_of(role) if is_new else INK
-                    axes.text(left + 0.2, row, f"${role[0]}$", ha="center", va="center", color=ink)
-        for row, column in product(range(steps, len(words)), range(len(words))):
-            for left in (column - 0.4, column) if column <= row else ():
-                look = {"edgecolor": FAINT, "alpha": 0.5, "linewidth": 0.8, "fill": False}
-                axes.add_patch(Rectangle((left, row - 0.36), 0.4, 0.72, **look))
-        axes.text(-0.65, -0.65, "step", ha="right", va="center", fontweight="bold")
-        # every step is cut to the room of all, so that no row moves when one is added
-        room = (-1.75, -1.0), len(words) + 1.25, len(words) + 0.5
-        axes.add_patch(Rectangle(*room, fill=False, linewidth=0))
-        axes.set(xlim=(-1.75, len(words) - 0.5), ylim=(len(words) - 0.5, -1.0))
-        axes.axis("off")
+        figure, row = plt.subplots(1, 2, figsize=(5.2, 1.0 + 0.36 * many))
+        for axes, (name, pairs) in zip(row, made.items(), strict=True):
+            keeps = name == "with a cache"
+            axes.text(-0.5, -1.7, name, va="center", fontweight="bold")
+            axes.text(-0.5, -0.95, f"pairs made: {pairs}", va="center")
+            for step, place in product(range(many), range(many)):
+                if place <= step:
+                    is_new = step < steps and not (keeps and place < step)
+                    _pair(axes, (place, step), is_new, is_met=step < steps)
+            if not keeps:
+                for step, word in enumerate(words):
+                    axes.text(-0.75, step, word, ha="right", va="center")
+            left = -0.55 if keeps else -2.1
+            axes.set(xlim=(left, many - 0.45), ylim=(many - 0.5, -2.1))
+            axes.axis("off")
+        row[0].get_gridspec().set_width_ratios((many + 1.65, many + 0.1))
     return closed(figure)
+
+
+def _pair(axes: Axes, at: tuple[int, int], is_new: bool, is_met: bool) -> None:
+    """Draw a key and a value beside each other: filled if new, pale if nobody has met them yet."""
+    for role, left in (("key", at[0] - 0.44), ("value", at[0])):
+        look = {"edgecolor": INK if is_met else FAINT, "linewidth": 0.8, "fill": is_new}
+        if is_new:
+            look |= {"facecolor": ROLE[role], "edgecolor": ROLE[role]}
+        axes.add_patch(Rectangle((left, at[1] - 0.38), 0.44, 0.76, **look))
+        if is_met:
+            ink = ink_of(role) if is_new else INK
+            middle = (left + 0.22, at[1])
+            axes.text(*middle, role[0], ha="center", va="center", color=ink)
 
 
 def _box(axes: Axes, at: tuple[float, float], text: str, role: str = "") -> None:

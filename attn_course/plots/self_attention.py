@@ -3,7 +3,6 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
-import math
 from collections.abc import Mapping, Sequence, Set
 
 import matplotlib.pyplot as plt
@@ -113,30 +112,62 @@ def _cells(axes: Axes, numbers: Tensor, most: float, colour: str) -> AxesImage:
     return axes.imshow(numbers.detach().numpy(), **look)
 
 
-def rows(words: Sequence[str], weights: Mapping[str, Tensor], marked: Set[str]) -> Figure:
-    """Draw how several attentions divide the weight of one query, one above the other.
+def asks(
+    words: Sequence[str],
+    asking: int,
+    looks: Mapping[str, Tensor],
+    strong: Set[int] = frozenset(),
+) -> Figure:
+    """Draw a sentence, and above each word the weight that one of them gives it.
 
     Args:
-        words: The keys.
-        weights: For each attention, a share for each key, (num_words,); NaN if it has no such key.
-        marked: The words that a reader would look at; the bars of others are paler.
+        words: The sentence.
+        asking: The place of the word that asks, whose name is set in bold.
+        looks: A title and the weights of each, (num_words,).
+        strong: The places whose bars have the full colour; without any, that of the largest.
     """
+    heights = [1.2 * float(weights.max()) for weights in looks.values()]  # on one scale
+    unit = 1.2 / max(heights)  # inches
     with style():
-        height = 0.9 + 1.15 * len(weights)
-        figure, column = plt.subplots(len(weights), 1, figsize=(5.2, height), sharex=True)
-        for axes, (name, shares) in zip(column, weights.items(), strict=True):
-            heights = [100 * share for share in shares.tolist()]
-            bars = axes.bar(range(len(words)), heights, color=ROLE["weight"])
-            for bar, word, height in zip(bars, words, heights, strict=True):
-                bar.set_alpha(1.0 if word in marked else 0.4)
-                if not math.isnan(height):
-                    middle = bar.get_x() + bar.get_width() / 2
-                    axes.text(middle, height + 2, f"{height:.0f}", ha="center", va="bottom")
-            axes.set_title(name, loc="left")
-            axes.set(ylabel="weight, %", ylim=(0, 62), yticks=(0, 25, 50))
-        column[-1].set_xticks(range(len(words)), words, rotation=90)
-        column[-1].set_xlabel("key")
-        column[-1].tick_params(axis="x", length=0)
+        size = (5.2, unit * sum(heights) + 0.75 * len(looks))
+        grid = {"height_ratios": heights, "hspace": 0.1}
+        figure, column = plt.subplots(len(looks), 1, figsize=size, squeeze=False, gridspec_kw=grid)
+        drawn = zip(column[:, 0], heights, looks.items(), strict=True)
+        for axes, height, (title, weights) in drawn:
+            full = strong or {int(weights.argmax())}
+            for place, weight in enumerate(weights.tolist()):
+                alpha = 1.0 if place in full else 0.4
+                axes.bar(place, weight, width=0.7, color=ROLE["weight"], alpha=alpha)
+                look = {"fontweight": "bold"} if place in full else {}
+                share = f"{100 * weight:.0f}%"
+                axes.text(place, weight + 0.04 / unit, share, ha="center", va="bottom", **look)
+            for place, word in enumerate(words):
+                look = {"fontweight": "bold"} if place == asking else {}
+                axes.text(place, -0.07 / unit, word, ha="center", va="top", **look)
+            axes.axhline(0, color=INK, linewidth=1)
+            axes.set_title(title, loc="left")
+            axes.set(ylim=(0, height), xlim=(-0.6, len(words) - 0.4))
+            axes.axis("off")
+    return closed(figure)
+
+
+def lessons(words: Sequence[str]) -> Figure:
+    """Draw what a sentence teaches under a causal mask: from each beginning, the next word."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 0.32 * len(words)))
+        for row in range(1, len(words)):
+            for column, word in enumerate(words[: row + 1]):
+                is_next = column == row
+                corner = (column - 0.47, row - 0.42)
+                look = {"edgecolor": INK, "fill": False, "linewidth": 1.6}
+                if not is_next:
+                    look = {"facecolor": FAINT, "alpha": 0.4, "linewidth": 0}
+                axes.add_patch(Rectangle(corner, 0.94, 0.84, **look))
+                bold = {"fontweight": "bold"} if is_next else {}
+                axes.text(column, row, word, ha="center", va="center", **bold)
+        axes.text(1.6, 1, "the next word", va="center")
+        axes.set(xlim=(-0.55, len(words) - 0.45), ylim=(len(words) - 0.5, 0.5))
+        axes.axis("off")
     return closed(figure)
 
 
@@ -218,9 +249,12 @@ def clocks(vectors: Tensor, shown: Sequence[int]) -> Figure:
                 axes.add_patch(Circle((column, row), 0.42, fill=False, edgecolor=FAINT))
                 tip = (column + 0.38 * sine, row - 0.38 * cosine)
                 axes.plot(*zip((column, row), tip, strict=True), color=INK, linewidth=2)
-        axes.text(-0.8, -0.8, "position", ha="center", va="center")
-        axes.text((many - 1) / 2, -0.8, "hands", ha="center", va="center")
-        axes.set(xlim=(-1.7, many - 0.5), ylim=(len(shown) - 0.5, -1), aspect="equal")
+        axes.text(-0.6, -0.8, "position", ha="right", va="center")
+        axes.text(0, -0.8, "fast", ha="center", va="center")
+        axes.text(many - 1, -0.8, "slow", ha="center", va="center")
+        arrow = {"arrowstyle": "->", "color": INK}
+        axes.annotate("", (many - 1.5, -0.8), (0.5, -0.8), arrowprops=arrow)
+        axes.set(xlim=(-1.9, many - 0.5), ylim=(len(shown) - 0.5, -1), aspect="equal")
         axes.axis("off")
     return closed(figure)
 

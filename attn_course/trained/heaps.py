@@ -4,7 +4,7 @@ A heap is nine words from three scenes: three people, three deeds, three things.
 its deed, a deed its thing, a thing its person; the right one of five is the one in the heap.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,9 +88,22 @@ def train_heap_reader(seed: int = 0) -> HeapReader:
     return reader.requires_grad_(False)
 
 
-def learn(reader: HeapReader, seed: int) -> None:
-    """Train a reader for 300 steps of 64 heaps, judged by the answers only."""
-    train(reader, heaps(seed), _loss, STEPS, learning_rate=LEARNING_RATE, progress=False)
+def learn(reader: HeapReader, seed: int, watch: Callable[[int], None] | None = None) -> None:
+    """Train a reader for 300 steps of 64 heaps, judged by the answers only.
+
+    Args:
+        reader: The reader, trained in place.
+        seed: Seed of the heaps.
+        watch: Called before each step with the number of steps taken.
+    """
+
+    def batches() -> Iterator[Heap]:
+        for step, heap in enumerate(heaps(seed)):
+            if watch is not None:
+                watch(step)
+            yield heap
+
+    train(reader, batches(), _loss, STEPS, learning_rate=LEARNING_RATE, progress=False)
 
 
 def save_heap_reader(reader: HeapReader) -> None:

@@ -11,7 +11,6 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 
@@ -22,7 +21,6 @@ from tests.figures.figure_laws import assert_laws, contrast, least_contrast, wor
 from tests.sampling import sampled
 
 TOKENS = torch.arange(1, 4)[:, None] * 10.0 + torch.arange(1, 7)
-OWNER = torch.arange(6) // 2
 SHARES = {
     "one head": torch.tensor([0.01, 0.02, 0.99, 1.0]),
     "two heads": torch.tensor([0.49, 0.5, 0.51, 0.3]),
@@ -46,12 +44,12 @@ DISTANCE, SPECIAL = torch.linspace(1, 9, 72), torch.linspace(0.02, 0.8, 72)
 
 def split() -> Figure:
     """Draw a right split."""
-    return multi_head.split(TOKENS, split_heads(TOKENS, 3), OWNER)
+    return multi_head.split(TOKENS, split_heads(TOKENS, 3))
 
 
 def split_wrongly() -> Figure:
     """Draw a split by `view`."""
-    return multi_head.split(TOKENS, TOKENS.view(3, 3, 2), OWNER)
+    return multi_head.split(TOKENS, TOKENS.view(3, 3, 2), whole=False)
 
 
 def layer() -> Figure:
@@ -108,29 +106,25 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
-def test_cache_grows_by_a_row_a_step_and_a_step_makes_one_key_and_one_value(steps: int) -> None:
+def test_a_step_makes_one_pair_with_a_cache_and_all_pairs_of_its_row_without(steps: int) -> None:
     size = re.compile(r'<svg style="width:[^"]*"|viewBox="[^"]*"')
     assert size.findall(svg_of(cache(steps))) == size.findall(svg_of(cache()))
-    (axes,) = cache(steps).axes
-    boxes = [box for box in axes.patches if box.get_fill()]
-    drawn = [(round(box.get_y() + 0.36), box.get_facecolor()[:3]) for box in boxes]
     made = {to_rgb(ROLE[role]) for role in ("key", "value")}
-    assert {row for row, _ in drawn} == set(range(steps))
-    for step in range(steps):
-        colours = [colour for row, colour in drawn if row == step]
-        assert len(colours) == 2 * (step + 1)
-        assert len(made & set(colours)) == 2 == sum(colour in made for colour in colours)
-    ghosts = [
-        round(box.get_y() + 0.36)
-        for box in axes.patches
-        if box.get_linewidth() and not box.get_fill()
-    ]
-    assert Counter(ghosts) == {row: 2 * (row + 1) for row in range(steps, 3)}
+    for axes, keeps in zip(cache(steps).axes, (False, True), strict=True):
+        filled = [box for box in axes.patches if box.get_fill()]
+        assert {box.get_facecolor()[:3] for box in filled} == made
+        rows = Counter(round(box.get_y() + 0.38) for box in filled)
+        assert rows == {row: 2 if keeps else 2 * (row + 1) for row in range(steps)}
+        assert len(axes.patches) == 2 * 6
+        met = [text for text in axes.texts if text.get_text() in ("k", "v")]
+        assert len(met) == steps * (steps + 1)
+        pairs = len(filled) // 2
+        assert f"pairs made: {pairs}" in {text.get_text() for text in axes.texts}
 
 
 def cells(axes: Axes) -> list[tuple[int, str]]:
     """Return number and colour of the cells of all tables, from left to right and down."""
-    boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    boxes = [patch for patch in axes.patches if patch.get_fill()]
     numbers = {
         text.get_position(): text.get_text() for text in axes.texts if text.get_text().isdigit()
     }
@@ -142,24 +136,26 @@ def cells(axes: Axes) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("draw", [split, split_wrongly], ids=["right", "wrong"])
-def test_a_number_keeps_the_colour_of_its_feature_wherever_it_goes(
+def test_a_number_keeps_the_colour_of_its_token_wherever_it_goes(
     draw: Callable[[], Figure],
 ) -> None:
-    above, below = (cells(axes) for axes in draw().axes)
-    assert sorted(above) == sorted(below)
-    for number, colour in above:
-        assert colour == to_rgb(multi_head.HEADS[(number % 10 - 1) // 2])
-        assert contrast("black", colour) >= 7
+    for table in map(cells, draw().axes):
+        assert sorted(number for number, _ in table) == sorted(TOKENS.flatten().tolist())
+        for number, colour in table:
+            assert colour == to_rgb(multi_head.TOKENS[number // 10 - 1])
 
 
-def test_a_right_split_gives_each_head_one_colour_and_a_wrong_one_three() -> None:
-    for draw, colours in ((split, 1), (split_wrongly, 3)):
-        below = cells(draw().axes[1])
+def test_a_right_split_gives_each_head_all_colours_and_a_wrong_one_only_one() -> None:
+    for draw, colours in ((split, 3), (split_wrongly, 1)):
+        below = cells(draw().axes[-1])
         for head in range(3):
             part = below[6 * head : 6 * head + 6]
             assert len({colour for _, colour in part}) == colours
     first = [number for number, _ in cells(split().axes[1])[:6]]
     assert first == [11, 21, 31, 12, 22, 32]
+    said = {f"only token {number}" for number in (1, 2, 3)}
+    assert said < set(words_in(split_wrongly()))
+    assert not said & set(words_in(split()))
 
 
 def test_every_head_has_projections_of_its_own_and_all_outputs_are_projected_once() -> None:

@@ -30,12 +30,11 @@ from tests.figures.figure_laws import (
 from tests.sampling import sampled
 
 SENTENCE = ["Bark", "is", "very", "cute", "and", "he", "is", "a", "dog"]
-MARKED = ["[CLS]", *SENTENCE, "[SEP]"]
 COSINES = torch.tensor([[1.0, 0.627, -0.054], [0.627, 1.0, -0.003], [-0.054, -0.003, 1.0]])
 LINKS = {(0, 8), (5, 0), (8, 3)}
 HE = {
-    "basic self-attention": torch.cat([torch.tensor([math.nan]), torch.arange(1.0, 10) / 45]),
-    "trained": torch.tensor([0.2, 0.377, 0.118, 0.042, 0.027, 0.009, 0.024, 0.017, 0.008, 0.17]),
+    "at first": torch.arange(1.0, 10) / 45,
+    "trained": torch.tensor([0.377, 0.118, 0.042, 0.027, 0.009, 0.024, 0.017, 0.008, 0.17]),
 }
 COUNTS = {
     "a layer": {"attention": 1_000, "feed-forward": 2_000, "rest": 4},
@@ -71,9 +70,14 @@ def panels() -> Figure:
     return self_attention.panels(SENTENCE, tables, LINKS)
 
 
-def rows() -> Figure:
+def asks() -> Figure:
     """Draw the weights of one query, twice."""
-    return self_attention.rows(MARKED[:10], HE, {"Bark", "a"})
+    return self_attention.asks(SENTENCE, 5, HE, {0, 8})
+
+
+def lessons() -> Figure:
+    """Draw what a sentence teaches."""
+    return self_attention.lessons(SENTENCE)
 
 
 def blend() -> Figure:
@@ -116,13 +120,14 @@ def shares() -> Figure:
     return self_attention.shares(COUNTS)
 
 
-FIGURES = [table, cosines, panels, rows, blend, three_roles, one_word, clocks, losses, shares]
+DIAGRAMS = [three_roles, one_word, clocks, lessons, asks]
+FIGURES = [*DIAGRAMS, table, cosines, panels, blend, losses, shares]
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (three_roles, one_word, clocks))
+    assert_laws(draw, is_diagram=draw in DIAGRAMS)
 
 
 def ticks(axes: Axes, axis: str) -> list[str]:
@@ -192,18 +197,37 @@ def test_panels_share_one_scale_and_frame_the_links_where_they_are() -> None:
     assert ticks(after, "x") == SENTENCE
 
 
-def test_rows_have_a_bar_with_its_per_cent_for_each_key_that_there_is() -> None:
-    words = MARKED[:10]
-    for axes, (name, given) in zip(rows().axes, HE.items(), strict=True):
+def test_a_word_that_asks_gives_every_word_a_bar_on_one_scale_with_its_per_cent() -> None:
+    figure = asks()
+    units = set()
+    for axes, (name, given) in zip(figure.axes, HE.items(), strict=True):
         assert axes.get_title(loc="left") == name
-        assert_near([bar.get_height() for bar in axes.patches], 100 * given, rtol=1e-6)
-        written = [text.get_text() for text in axes.texts]
-        assert written == [f"{100 * share:.0f}" for share in given.tolist() if share == share]
-        strong = [
-            word for word, bar in zip(words, axes.patches, strict=True) if bar.get_alpha() == 1
-        ]
-        assert strong == ["Bark", "a"]
-        assert axes.get_ylim()[1] > 100 * given.nan_to_num().max() + 8  # room for the number
+        assert_near([bar.get_height() for bar in axes.patches], given, rtol=1e-6)
+        written, words = axes.texts[:9], axes.texts[9:]
+        shares = [f"{100 * share:.0f}%" for share in given.tolist()]
+        assert [text.get_text() for text in written] == shares
+        assert [place for place, bar in enumerate(axes.patches) if bar.get_alpha() == 1] == [0, 8]
+        assert [word.get_text() for word in words] == SENTENCE
+        assert [word.get_text() for word in words if word.get_fontweight() == "bold"] == ["he"]
+        axes.figure.draw_without_rendering()
+        units.add(round(axes.get_window_extent().height / axes.get_ylim()[1]))
+    assert max(units) - min(units) <= 1
+
+
+def test_without_strong_words_the_largest_weight_stands_out() -> None:
+    (axes,) = self_attention.asks(SENTENCE, 5, {"at first": HE["at first"]}).axes
+    assert [bar.get_alpha() == 1 for bar in axes.patches].index(True) == 8
+
+
+def test_each_lesson_frames_the_word_after_those_that_it_shows() -> None:
+    (axes,) = lessons().axes
+    framed = [box for box in axes.patches if not box.get_fill()]
+    words = {text.get_position(): text.get_text() for text in axes.texts}
+    for row, box in enumerate(framed, start=1):
+        assert_near(box.get_xy() + np.array([0.47, 0.42]), (row, row))
+        shown = [words[column, row] for column in range(row + 1)]
+        assert shown == SENTENCE[: row + 1]
+    assert len(framed) == len(SENTENCE) - 1
 
 
 # --- a blend, three roles -------------------------------------------------------------------------

@@ -30,7 +30,7 @@ PAINTED = {
     "key": "fig-deaf",
     "output": "fig-factors",
     "weight": """fig-kernels fig-weight-and-need fig-circles fig-card fig-beside fig-window
-        fig-blend fig-he fig-block-parameters fig-two-keys fig-one-head-fails fig-verbs
+        fig-blend fig-he fig-he-first fig-block-parameters fig-two-keys fig-one-head-fails fig-verbs
         fig-head-reach fig-forms fig-closed""",
 }
 # The sliders of live figures that move a query, a key or a value, by figure and name.

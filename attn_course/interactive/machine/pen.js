@@ -50,8 +50,15 @@ const makePen = (svg) => {
     [parent, last] = [outer, frame];
   };
 
-  // `W_Q` is written with a letter below the line.
-  pen.text = (key, x, y, text, role = "ink", { at = "start", opacity = 1, ...looks } = {}) => {
+  // `W_Q` is written with a letter below the line. A fill goes before the colour of the role.
+  pen.text = (
+    key,
+    x,
+    y,
+    text,
+    role = "ink",
+    { at = "start", opacity = 1, fill, ...looks } = {},
+  ) => {
     if (text !== "") written.push(boxOf(x, y, text, at, looks));
     const classes = ["t", role, ...Object.keys(looks).filter((look) => looks[look])].join(" ");
     const node = pen.put(key, "text", {
@@ -60,6 +67,7 @@ const makePen = (svg) => {
       opacity: opacity < 1 && opacity,
       "text-anchor": at !== "start" && at,
       class: classes,
+      style: fill && `fill: ${fill}`,
     });
     if (node.said === String(text)) return;
     const [, line, below, rest] = (node.said = String(text)).match(/^(.*?)(?:_(\w)(.*))?$/);

@@ -58,9 +58,11 @@ const drawGrid = (pen, [x, y, width, height], { words, all }, row, step, set) =>
       const cell = [x + left + wide * j + 1, middle - tall / 2 + 1, wide - 2, tall - 2];
       const opacity = 0.08 + 0.92 * weight * seen;
       pen.rect(`cell${i}${j}`, cell, "weight", { opacity });
-      const ink = opacity > 0.75 ? "black" : "ink"; // legible on paper of either colour
-      pen.text(`cell${i}${j}-is`, cell[0] + wide / 2 - 1, middle, shown(weight), ink, {
+      // legible on paper of either colour
+      const fill = opacity > 0.77 ? "#000" : "var(--attn-stark, currentColor)";
+      pen.text(`cell${i}${j}-is`, cell[0] + wide / 2 - 1, middle, shown(weight), "ink", {
         at: "middle",
+        fill,
         opacity: seen,
       });
     });
