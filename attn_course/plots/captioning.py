@@ -27,8 +27,8 @@ from attn_course.plots import (
     STARK,
     VIOLET,
     closed,
+    ink_over,
     style,
-    write_numbers,
 )
 
 GAP = 0.08  # between grids side by side, in widths of a grid: they must not look like one
@@ -39,32 +39,32 @@ GAP = 0.08  # between grids side by side, in widths of a grid: they must not loo
 def captioned(
     images: Sequence[Tensor], said: Sequence[str], wanted: Sequence[str], grid: int = 3
 ) -> Figure:
-    """Draw images, (height, width) each, above what is said of each and what should be said.
+    """Draw images, (height, width) each, above what is said of each.
 
     What is said and not wanted is bold and violet.
     """
     with style():
         figure, (row, below) = plt.subplots(
-            2, len(images), figsize=(5.2, 3.5), height_ratios=(1.6, 1.75)
+            2, len(images), figsize=(5.2, 2.8), height_ratios=(1.6, 1.1)
         )
         figure.get_layout_engine().set(wspace=GAP)
         for axes, space, image, *captions in zip(row, below, images, said, wanted, strict=True):
             _image(axes, image, torch.zeros(grid, grid))
             space.axis("off")
-            lines = [*_lines_of("It says:", *captions), *_lines_of("It should say:", captions[1])]
-            box = VPacker(children=lines, pad=0, sep=3)
+            box = VPacker(children=_lines_of(*captions), pad=0, sep=3)
             space.add_artist(
                 AnchoredOffsetbox("upper left", child=box, frameon=False, pad=0, borderpad=0)
             )
     return closed(figure)
 
 
-def _lines_of(title: str, said: str, wanted: str = "", most: int = 18) -> list[HPacker]:
-    """Lay out a title and a caption in lines of so many letters; mark what is not wanted."""
-    words, goal = (text.replace(" ,", ",").split() for text in (said, wanted or said))
+def _lines_of(said: str, wanted: str, most: int = 18) -> list[HPacker]:
+    """Lay out a caption in lines of so many letters; mark what is not wanted."""
+    words, goal = (text.replace(" ,", ",").split() for text in (said, wanted))
     blocks = SequenceMatcher(None, words, goal).get_matching_blocks()
     right = {block.a + step for block in blocks for step in range(block.size)}
-    lines, length = [[TextArea(title, textprops={"fontsize": 11, "style": "italic"})], []], 0
+    lines: list[list[TextArea]] = [[]]
+    length = 0
     for place, word in enumerate(words):
         look = {} if place in right else {"color": VIOLET, "fontweight": "bold"}
         if length + len(word) > most:
@@ -151,25 +151,35 @@ def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:
 # --- weights as numbers ---------------------------------------------------------------------------
 
 
-def grids(tables: Mapping[str, Tensor], weights: Sequence[str], decimals: int = 2) -> Figure:
-    """Draw small grids of numbers side by side.
+def heard(weights: Tensor, names: Sequence[Sequence[str]], context: Tensor) -> Figure:
+    """Draw a grid of weights, and beside it the context as bars.
 
     Args:
-        tables: A title and the numbers of each grid, (grid_height, grid_width).
-        weights: The titles of the grids that hold weights; these are coloured, from 0 to 1.
-        decimals: Number of decimals of the weights; other numbers have none.
+        weights: Weights of the cells, (grid_height, grid_width).
+        names: What is in each cell; the bars have these names, from the upper right corner on.
+        context: How much the decoder hears of each, (num_names,).
     """
+    bars = [name for row in names for name in row if name]
     with style():
-        width = 5.2 / len(tables)
-        figure, row = plt.subplots(1, len(tables), figsize=(5.2, width + 0.5))
-        figure.get_layout_engine().set(wspace=GAP)
-        for axes, (title, numbers) in zip(row, tables.items(), strict=True):
-            is_weight = title in weights
-            shown = numbers if is_weight else torch.zeros_like(numbers)
-            axes.imshow(shown.numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1)
-            write_numbers(axes, numbers, f"{{:.{decimals if is_weight else 0}f}}")
-            _lines(axes, numbers)
-            axes.set_title(title, fontsize=11)
+        figure, (grid, right) = plt.subplots(1, 2, figsize=(5.2, 2.3), width_ratios=(1, 1.25))
+        grid.imshow(weights.numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1)
+        for row, shares in enumerate(weights):
+            for column, share in enumerate(shares):
+                name = names[row][column]
+                ink = ink_over(FROM_NOTHING_TO_WEIGHT(share.item()))
+                text = f"{share:.2f}\n{name}" if name else f"{share:.2f}"
+                grid.text(column, row, text, ha="center", va="center", color=ink, fontsize=12)
+        _lines(grid, weights)
+        grid.set_title(f"weights, sum {weights.sum():.2f}", fontsize=11)
+        drawn = right.barh(range(len(bars)), context.tolist(), height=0.5, color=ROLE["output"])
+        for place, name in enumerate(bars):
+            right.text(-0.15, place, name, ha="right", va="center", fontsize=12)
+        right.bar_label(drawn, [f"{number:.2f}" for number in context], padding=4, fontsize=12)
+        right.invert_yaxis()
+        right.set(xlim=(-1.4, 5.4), xticks=[], yticks=[])
+        right.axvline(0, color=INK, linewidth=0.8)
+        right.spines[:].set_visible(False)
+        right.set_title("hears", fontsize=11, loc="left")
     return closed(figure)
 
 
@@ -190,6 +200,22 @@ BASELINES = {
     "expected": ("^", VIOLET),
     "best": ("v", BROWN),
 }
+
+
+def learners(weight: Tensor) -> Figure:
+    """Draw how the weight of the best cell grows from draw to draw.
+
+    Args:
+        weight: A line for each learner, (num_learners, num_draws + 1).
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.7))
+        axes.plot(weight.T, color=ROLE["weight"], linewidth=1.2, alpha=0.7)
+        axes.axhline(0.5, color=FAINT, linewidth=0.8, zorder=0)
+        last = weight.shape[1] - 1
+        axes.set(xlabel="draws", ylabel="weight of cell 1", xlim=(0, last), ylim=(0.3, 1.02))
+        axes.set_yticks([0.5, 1.0])
+    return closed(figure)
 
 
 def by_baseline(at: Tensor, variance: Tensor, marked: Mapping[str, float]) -> Figure:

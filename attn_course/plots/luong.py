@@ -5,71 +5,96 @@ Chapter 03 has the curves of BLEU, chapter 04 the pictures of alignments.
 """
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
+from attn_course.luong import concat_scores, general_scores
+from attn_course.plots import (
+    FAINT,
+    GREY,
+    INK,
+    PAPER,
+    ROLE,
+    VIOLET,
+    closed,
+    ink_of,
+    style,
+)
+from attn_course.retrieval import dot_scores
 
 # --- two decoders ---------------------------------------------------------------------------------
 
 
 class Node(NamedTuple):
-    """A piece of a diagram: its position, its text, and its role, if any."""
+    """A piece of a diagram: position, text, role, if any, and the tick that makes it."""
 
     x: float
     y: float
     text: str
     role: str = ""
+    tick: int = 0
 
 
 # Three steps of either decoder, from left to right. A state that asks is blue, others are white.
 STEPS = range(1, 4)
+TICKS = 4  # after so many all contexts of the second are there
 PAIRS = tuple[tuple[str, str], ...]
-WORDS = {f"y{t - 1}": Node(2 * t, -1, f"$y_{t - 1}$") for t in STEPS}
-ANNOTATIONS = {"annotations": Node(3.5, 2, "annotations $h_i$", "key")}
-BAHDANAU = WORDS | ANNOTATIONS
-BAHDANAU |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query") for t in (0, *STEPS)}
+WORDS = {f"y{t - 1}": Node(2 * t, -0.85, f"$y_{t - 1}$") for t in STEPS}
+BAHDANAU = WORDS | {"s0": Node(0, 0, "$s_0$", "query")}
+BAHDANAU |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query", 2 * t) for t in STEPS}
 BAHDANAU["s3"] = BAHDANAU["s3"]._replace(role="state")  # asks no more
-BAHDANAU |= {f"c{t}": Node(2 * t - 1, 1, f"$c_{t}$", "output") for t in STEPS}
-LUONG = WORDS | ANNOTATIONS | {"s0": Node(0, 0, "$s_0$", "state")}
-LUONG |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query") for t in STEPS}
-LUONG |= {f"c{t}": Node(2 * t, 1, f"$c_{t}$", "output") for t in STEPS}
-LUONG |= {f"joined{t}": Node(2 * t + 1, 1, f"s\u0303{'₀₁₂₃'[t]}", "state") for t in STEPS}
-# What both have: words and states go into the next state, annotations into every context.
+BAHDANAU |= {f"c{t}": Node(2 * t - 1, 1, f"$c_{t}$", "output", 2 * t - 1) for t in STEPS}
+LUONG = WORDS | {"s0": Node(0, 0, "$s_0$", "state")}
+LUONG |= {f"s{t}": Node(2 * t, 0, f"$s_{t}$", "query", t) for t in STEPS}
+LUONG |= {f"c{t}": Node(2 * t, 1, f"$c_{t}$", "output", TICKS) for t in STEPS}
+JOINED = {f"joined{t}": Node(2 * t + 1, 1, f"s\u0303{'₀₁₂₃'[t]}", "state") for t in STEPS}
+# What both have: words and states go into the next state.
 BOTH: PAIRS = tuple(
-    pair
-    for t in STEPS
-    for pair in ((f"y{t - 1}", f"s{t}"), (f"s{t - 1}", f"s{t}"), ("annotations", f"c{t}"))
+    pair for t in STEPS for pair in ((f"y{t - 1}", f"s{t}"), (f"s{t - 1}", f"s{t}"))
 )
 WAITS: PAIRS = tuple(pair for t in STEPS for pair in ((f"s{t - 1}", f"c{t}"), (f"c{t}", f"s{t}")))
-ASKS_AT_ONCE: PAIRS = tuple(
-    pair
-    for t in STEPS
-    for pair in ((f"s{t}", f"c{t}"), (f"c{t}", f"joined{t}"), (f"s{t}", f"joined{t}"))
+ASKS_AT_ONCE: PAIRS = tuple((f"s{t}", f"c{t}") for t in STEPS)
+JOINS: PAIRS = tuple(
+    pair for t in STEPS for pair in ((f"c{t}", f"joined{t}"), (f"s{t}", f"joined{t}"))
 )
 FEEDING: PAIRS = tuple((f"joined{t - 1}", f"s{t}") for t in STEPS[1:])
+ANNOTATIONS = 2.05  # their height
 
 
-def two_decoders() -> Figure:
-    """Draw three steps of a decoder that asks first, above those of one that steps first.
+def two_decoders(ticks: int = 2 * len(STEPS)) -> Figure:
+    """Draw a decoder that asks first, above one that steps first, after so many ticks of a clock.
 
-    Along the thick arrows each context waits for the one before. Dashed arrows are input feeding,
-    which is optional in the second.
+    The first makes one look or one step at a tick; the second makes its steps, and then all its
+    looks. What is still to come is pale, and thick arrows lead to what is new.
     """
     with style():
-        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 5.2), sharex=True, sharey=True)
-        _diagram(above, BAHDANAU, BOTH + WAITS, chain=WAITS)
-        _diagram(below, LUONG, BOTH + ASKS_AT_ONCE + FEEDING, dashed=FEEDING)
-        above.set_title("asks, then steps", loc="left")
-        below.set_title("steps, then asks", loc="left")
-        above.set(xlim=(-0.5, 7.5), ylim=(-1.3, 2.4))
+        figure, panels = plt.subplots(2, 1, figsize=(5.2, 4.5), sharex=True, sharey=True)
+        names = {"asks, then steps": BAHDANAU, "steps, then asks": LUONG}
+        for axes, (name, nodes), others in zip(
+            panels, names.items(), (WAITS, ASKS_AT_ONCE), strict=True
+        ):
+            _diagram(axes, nodes, BOTH + others, ticks)
+            looks = sum(nodes[f"c{t}"].tick <= ticks for t in STEPS)
+            axes.set_title(name, loc="left")
+            axes.set_title(f"{looks} of {len(STEPS)} looks", loc="right", fontweight="bold")
+            axes.set(xlim=(-0.5, 6.6), ylim=(-1.15, 2.35))
+    return closed(figure)
+
+
+def input_feeding() -> Figure:
+    """Draw the decoder that steps first; dashed arrows feed what it has seen to the next step."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.4))
+        _diagram(axes, LUONG | JOINED, BOTH + ASKS_AT_ONCE + JOINS + FEEDING, dashed=FEEDING)
+        axes.set(xlim=(-0.5, 7.5), ylim=(-1.15, 2.35))
     return closed(figure)
 
 
@@ -77,67 +102,156 @@ def _diagram(
     axes: Axes,
     nodes: Mapping[str, Node],
     arrows: PAIRS,
+    ticks: int = 2 * len(STEPS),
     dashed: PAIRS = (),
-    chain: PAIRS = (),
 ) -> None:
-    """Draw boxes, and arrows from one to another; those of a chain are thick."""
-    drawn = {name: axes.text(*node[:3], **_look(node.role)) for name, node in nodes.items()}
+    """Draw boxes, and the arrows that lead to those that are made; above them the annotations."""
+    drawn = {
+        name: axes.text(*node[:3], **_look(node.role if node.tick <= ticks else "later"))
+        for name, node in nodes.items()
+    }
     for start, end in arrows:
-        line = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 2}
-        line |= {"patchA": drawn[start].get_bbox_patch(), "patchB": drawn[end].get_bbox_patch()}
-        line["linestyle"] = (0, (3, 2)) if (start, end) in dashed else "-"
-        if (start, end) in chain:
-            line |= {"color": ROLE["output"], "linewidth": 2.5}
-        if not nodes[start].role:
-            line["shrinkA"] = 9
-        axes.annotate("", nodes[end][:2], nodes[start][:2], arrowprops=line)
+        if nodes[end].tick <= ticks:
+            line = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 2}
+            line |= {"patchA": drawn[start].get_bbox_patch(), "patchB": drawn[end].get_bbox_patch()}
+            line["linestyle"] = (0, (3, 2)) if (start, end) in dashed else "-"
+            line["linewidth"] = 2.5 if nodes[end].tick == ticks <= TICKS else 1
+            if not nodes[start].role:
+                line["shrinkA"] = 9
+            axes.annotate("", nodes[end][:2], nodes[start][:2], arrowprops=line)
+    contexts = [node for name, node in nodes.items() if name[0] == "c"]
+    for node in contexts:
+        if node.tick <= ticks:
+            ends = [node.y + 0.3, ANNOTATIONS - 0.25]
+            axes.plot([node.x] * 2, ends, color=ROLE["value"], linewidth=2)
+    left, right = contexts[0].x - 0.5, contexts[-1].x + 0.5
+    bar = {"facecolor": ROLE["key"], "edgecolor": ROLE["value"], "linewidth": 2}
+    corner = (left, ANNOTATIONS - 0.25)
+    axes.add_patch(Rectangle(corner, right - left, 0.5, **bar))
+    middle = {"ha": "center", "va": "center", "color": ink_of("key")}
+    axes.text((left + right) / 2, ANNOTATIONS, "annotations $h_i$", **middle)
     axes.axis("off")
 
 
 def _look(role: str) -> dict[str, object]:
-    """The style of a piece of a diagram; an annotation is a key with the rim of a value."""
+    """The style of a piece of a diagram."""
     text = {"ha": "center", "va": "center", "color": ink_of(role)}
     if not role:
         return text
-    rim = {"key": ROLE["value"], "state": INK}.get(role, ROLE.get(role))
+    rim = {"state": INK, "later": FAINT}.get(role, ROLE.get(role))
     box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
     if role == "state":
         text |= {"style": "italic"}
-    return text | {"bbox": box | {"linewidth": 3 if role == "key" else 1}}
+    if role == "later":
+        text |= {"color": GREY}
+        box |= {"linestyle": (0, (2, 2))}
+    return text | {"bbox": box}
+
+
+# --- scores as maps -------------------------------------------------------------------------------
+
+
+BANDS, FAR = 8, 3.0  # of a map: its shades, and the reach to each side
+
+
+def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Tensor], Tensor]]]:
+    """Return the scores of one query, (2,), by their names, each with its formula.
+
+    Args:
+        query: The query, (2,).
+        weight: The matrix of the general score, (2, 2).
+    """
+    ask = query[None]
+    of_key = torch.tensor([[1.5, 0], [0, 1.5], [1, -1]])
+    of_query = torch.tensor([[-1, 0.5], [-0.5, -0.5], [0, -0.5]])
+    pays = torch.tensor([1, 1, -0.8])
+    return {
+        "dot": (r"$s^\mathsf{T} h$", lambda h: dot_scores(ask, h)[0]),
+        "general": (r"$s^\mathsf{T} W h$", lambda h: general_scores(ask, h, weight)[0]),
+        "additive": (
+            r"$v^\mathsf{T}$tanh$(W[s;h])$",
+            lambda h: concat_scores(ask, h, torch.cat([of_query, of_key], 1), pays)[0],
+        ),
+        "cosine": (r"$s^\mathsf{T} h$ / lengths", lambda h: torch.cosine_similarity(h, ask)),
+        "Gaussian": (r"$-|s-h|^2$", lambda h: -(h - query).square().sum(-1)),
+        "location": (r"$(Ws)_i$", lambda h: torch.zeros(len(h))),
+    }
+
+
+def maps(query: Tensor, weight: Tensor) -> Figure:
+    """Draw for each score how it depends on where a key is, the greyer the higher.
+
+    Args:
+        query: The query, (2,), an arrow in each map.
+        weight: The matrix of the general score, (2, 2).
+    """
+    at, columns = torch.linspace(-FAR, FAR, 61), 3
+    keys, scores = torch.cartesian_prod(at, at), maps_of(query, weight)
+    rows = -(-len(scores) // columns)
+    with style():
+        figure, panels = plt.subplots(rows, columns, figsize=(5.2, 2.25 * rows))
+        for axes, (name, (formula, score)) in zip(panels.flat, scores.items(), strict=True):
+            height = score(keys).reshape(len(at), len(at)).T
+            low, high = height.min().item(), height.max().item()
+            if low == high:
+                axes.fill_between([-FAR, FAR], -FAR, FAR, color=GREY, alpha=0.5, linewidth=0)
+            else:
+                shades = [(*to_rgb(GREY), (step + 0.5) / BANDS) for step in range(BANDS)]
+                levels = torch.linspace(low, high, BANDS + 1).tolist()
+                axes.contourf(at, at, height, levels, colors=shades)
+            axes.plot(0, 0, "o", color=INK, markersize=4)
+            look = {"arrowstyle": "-|>", "color": ROLE["query"], "linewidth": 3}
+            look |= {"shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", query.tolist(), (0, 0), arrowprops=look)
+            axes.set_title(f"{name}\n{formula}", fontsize=11)
+            axes.set(aspect="equal", xticks=[], yticks=[], xlim=(-FAR, FAR), ylim=(-FAR, FAR))
+            axes.spines[:].set_visible(True)
+    return closed(figure)
+
+
+def quality(points: Mapping[str, float], rates: Mapping[str, float]) -> Figure:
+    """Draw BLEU and alignment error rate of some scores, side by side, with their numbers."""
+    panels = {"BLEU": (points, "{:.1f}", 118), "alignment error rate": (rates, "{:.2f}", 0.3)}
+    with style():
+        figure, row = plt.subplots(1, 2, figsize=(5.2, 0.55 + 0.34 * len(points)), sharey=True)
+        for axes, (title, (numbers, form, most)) in zip(row, panels.items(), strict=True):
+            bars = axes.barh(list(numbers), list(numbers.values()), height=0.62, color=VIOLET)
+            axes.bar_label(bars, [form.format(one) for one in numbers.values()], padding=4)
+            axes.set(xlim=(0, most), xticks=[])
+            axes.set_title(title, fontsize=11, fontweight="bold", loc="left")
+            axes.tick_params(axis="y", length=0)
+            axes.spines["bottom"].set_visible(False)
+        row[0].invert_yaxis()
+        row[0].set_ylabel("score")
+    return closed(figure)
 
 
 # --- what a neighbour knows -----------------------------------------------------------------------
 
 
-def mixtures(
-    readings: Mapping[str, Sequence[str]], looked_at: int, written: Mapping[str, Set[int]]
-) -> Figure:
-    """Draw annotations mixed from two readings of a sentence, and the word that each mixture gives.
+def mixture(words: Sequence[str], others: Set[int], looked_at: int, written: str) -> Figure:
+    """Draw annotations, some of another reading of the sentence, and the word that comes of them.
 
     Args:
-        readings: The words of both readings, by the names of the readings.
+        words: The words at the places of the annotations.
+        others: The places whose annotation comes from the other reading.
         looked_at: Place of the annotation that has the weight.
-        written: For each written word, the places whose annotation comes from the second reading.
+        written: The word that is written.
     """
-    fills, lengths = (ROLE["key"], PAPER), {len(words) for words in readings.values()}
+    heard = "heard\n“whereas”" if looked_at in others else "heard\n“but”"
     with style():
-        figure, panels = plt.subplots(len(written), 1, figsize=(3.6, 3.2), sharex=True)
-        for axes, (word, second) in zip(panels, written.items(), strict=True):
-            for place, both in enumerate(zip(*readings.values(), strict=True)):
-                is_second = place in second
-                look = {"boxstyle": "round,pad=0.35", "facecolor": fills[is_second]}
-                look |= {"edgecolor": ROLE["key"], "linewidth": 2}
-                ink = ink_of("" if is_second else "key")
-                axes.text(place, 0, both[is_second], ha="center", va="center", color=ink, bbox=look)
-            axes.plot([looked_at, looked_at], [0.3, 0.85], color=ROLE["weight"], linewidth=6)
-            axes.text(looked_at, 1.1, word, ha="center", va="center", style="italic")
-            axes.set(xlim=(-0.7, max(lengths) - 0.3), ylim=(-0.4, 1.3))
-            axes.axis("off")
-        known = [
-            Patch(facecolor=fill, edgecolor=ROLE["key"], label=name)
-            for fill, name in zip(fills, readings, strict=True)
-        ]
-        figure.legend(handles=known, loc="outside lower center", ncols=2)
+        figure, axes = plt.subplots(figsize=(5.2, 2.0))
+        for place, word in enumerate(words):
+            fill, ink = (PAPER, INK) if place in others else (ROLE["key"], ink_of("key"))
+            look = {"boxstyle": "round,pad=0.45", "facecolor": fill, "edgecolor": ROLE["key"]}
+            box = look | {"linewidth": 2}
+            axes.text(place, 0, word, ha="center", va="center", color=ink, fontsize=13, bbox=box)
+        axes.text(looked_at, -0.5, heard, ha="center", va="top")
+        axes.plot([looked_at, looked_at], [0.38, 0.95], color=ROLE["weight"], linewidth=8)
+        look = {"ha": "center", "va": "center", "fontweight": "bold", "fontsize": 16}
+        axes.text(looked_at, 1.3, written, **look)
+        axes.set(xlim=(-0.6, len(words) - 0.4), ylim=(-1.3, 1.5))
+        axes.axis("off")
     return closed(figure)
 
 
@@ -171,31 +285,37 @@ def window(weights: Tensor, bell: Tensor, centre: float, half_width: float) -> F
     return closed(figure)
 
 
-def walks(looked: Mapping[str, Tensor], ends: Sequence[int]) -> Figure:
-    """Draw at which source word a model looks at each step, a panel for each model.
+def walk(places: Tensor, ends: Sequence[int], pace: float = 0, half_width: float = 0) -> Figure:
+    """Draw at which source word a model looks at each step.
 
     Args:
-        looked: For each model the source word with the most weight at each step, (target_len,).
+        places: The source word with the most weight at each step, (target_len,).
         ends: Place in the source at which each clause ends.
+        pace: How far a window moves at each step; it is drawn, if there is one.
+        half_width: The reach of the window to either side, in words.
     """
     starts = [0, *(end + 1 for end in ends[:-1])]
+    last = ends[-1]
     with style():
-        size = (5.2, 0.6 + 1.9 * len(looked))
-        figure, panels = plt.subplots(
-            len(looked), 1, figsize=size, sharex=True, sharey=True, squeeze=False
-        )
-        for axes, (name, places) in zip(panels.flat, looked.items(), strict=True):
-            for start, end in [*zip(starts, ends, strict=True)][::2]:
-                axes.axhspan(start - 0.5, end + 0.5, color=FAINT, alpha=0.3, linewidth=0)
-            axes.plot(places, color=FAINT, linewidth=1)
-            axes.plot(places, ".", color=ROLE["weight"], markersize=6)
-            middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
-            axes.set_yticks(middles, range(1, len(ends) + 1))
-            axes.tick_params(axis="y", length=0)
-            axes.set_title(name, loc="left")
-            axes.set(ylabel="clause looked at", ylim=(-1, ends[-1] + 1))
-            axes.set_xlim(-0.04 * ends[-1], 1.7 * ends[-1])  # a translator's limit is nearer
-        panels.flat[-1].set_xlabel("French word, in the order written")
+        figure, axes = plt.subplots(figsize=(5.2, 3.1))
+        for end in ends[:-1]:
+            axes.axhline(end + 0.5, color=FAINT, linewidth=0.8)
+        if half_width:
+            steps = torch.arange(0, len(places))
+            centre = pace * steps
+            low, high = (centre - half_width).clamp(min=-1), centre + half_width
+            axes.fill_between(steps, low, high, color=FAINT, alpha=0.45, linewidth=0)
+            half = len(places) // 2
+            below = pace * half - half_width - 3
+            axes.text(half, below, "window", ha="left", va="top", clip_on=True)
+        axes.plot(places, color=GREY, linewidth=1, alpha=0.6)
+        axes.plot(places, ".", color=ROLE["weight"], markersize=7)
+        middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
+        axes.set_yticks(middles, range(1, len(ends) + 1))
+        axes.tick_params(axis="y", length=0)
+        axes.set(ylabel="English clause looked at", ylim=(-1, last + 1))
+        axes.set(xlabel="French word, in the order written")
+        axes.set_xlim(-0.04 * last, 1.7 * last)  # a translator's limit is nearer
     return closed(figure)
 
 

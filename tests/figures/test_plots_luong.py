@@ -34,23 +34,48 @@ MEASURED = {
 
 
 def two_decoders() -> Figure:
-    """Draw both decoders."""
+    """Draw both decoders after all their ticks."""
     return luong.two_decoders()
 
 
-READINGS = {"one": ["a", ",", "but", "b"], "other": ["a", ",", "whereas", "b"]}
-MIXED = {"alors": {1}, "mais": {0, 2, 3}}
-LOOKED = {"circles": torch.tensor([0, 1, 6, 4, 5, 6, 4]), "once": torch.tensor([0, 2, 3, 5, 8])}
+def begun() -> Figure:
+    """Draw both decoders after two ticks."""
+    return luong.two_decoders(2)
 
 
-def mixtures() -> Figure:
-    """Draw two mixtures of two readings."""
-    return luong.mixtures(READINGS, 1, MIXED)
+def input_feeding() -> Figure:
+    """Draw the decoder that feeds its steps."""
+    return luong.input_feeding()
 
 
-def walks() -> Figure:
-    """Draw the ways of two models through three clauses."""
-    return luong.walks(LOOKED, [2, 5, 8])
+QUERY, BENDS = torch.tensor([1.0, 2.0]), torch.tensor([[0.0, 0.0], [1.0, 0.0]])
+
+
+def maps() -> Figure:
+    """Draw the scores of the query of the chapter."""
+    return luong.maps(QUERY, BENDS)
+
+
+POINTS, RATES = {"dot": 97.5, "concat": 98.4}, {"dot": 0.19, "concat": 0.13}
+
+
+def quality() -> Figure:
+    """Draw two scores."""
+    return luong.quality(POINTS, RATES)
+
+
+MIXED = ["a", ",", "whereas", "b"]
+LOOKED = torch.tensor([0, 2, 3, 5, 8])
+
+
+def mixture() -> Figure:
+    """Draw a comma of one reading among words of the other."""
+    return luong.mixture(MIXED, {0, 2, 3}, 1, "mais")
+
+
+def walk() -> Figure:
+    """Draw the way of a model through three clauses and a window."""
+    return luong.walk(LOOKED, [2, 5, 8], 2.0, 1.5)
 
 
 def window() -> Figure:
@@ -68,14 +93,15 @@ def quality_and_alignment() -> Figure:
     return luong.quality_and_alignment(MEASURED)
 
 
-FIGURES = [two_decoders, mixtures, walks, window, beside, quality_and_alignment]
+DIAGRAMS = [two_decoders, begun, input_feeding, maps, mixture]
+FIGURES = [*DIAGRAMS, quality, walk, window, beside, quality_and_alignment]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
 @sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (two_decoders, mixtures))
+    assert_laws(draw, is_diagram=draw in DIAGRAMS)
 
 
 # --- two decoders ---------------------------------------------------------------------------------
@@ -96,10 +122,16 @@ def colour(role: str) -> tuple[float, ...]:
     return to_rgb(ROLE[role])
 
 
-def drawn_arrows() -> list[dict[tuple[str, str], object]]:
-    """Return the arrows of both decoders."""
-    pairs = zip(two_decoders().axes, (luong.BAHDANAU, luong.LUONG), strict=True)
+def drawn_arrows(ticks: int = 6) -> list[dict[tuple[str, str], object]]:
+    """Return the arrows of both decoders after so many ticks."""
+    pairs = zip(luong.two_decoders(ticks).axes, (luong.BAHDANAU, luong.LUONG), strict=True)
     return [arrows(axes, nodes) for axes, nodes in pairs]
+
+
+def fed_arrows() -> dict[tuple[str, str], object]:
+    """Return the arrows of the decoder with input feeding."""
+    (axes,) = input_feeding().axes
+    return arrows(axes, luong.LUONG | luong.JOINED)
 
 
 def behind(pairs: set[tuple[str, str]], end: str) -> set[str]:
@@ -110,10 +142,12 @@ def behind(pairs: set[tuple[str, str]], end: str) -> set[str]:
 
 def test_one_decoder_asks_with_the_old_state_and_the_other_with_the_new() -> None:
     first, second = map(set, drawn_arrows())
+    fed = set(fed_arrows())
     for t in luong.STEPS:
-        assert {start for start, end in first if end == f"c{t}"} == {f"s{t - 1}", "annotations"}
-        assert {start for start, end in second if end == f"c{t}"} == {f"s{t}", "annotations"}
-        assert {(f"c{t}", f"joined{t}"), (f"s{t}", f"joined{t}")} < second
+        assert {start for start, end in first if end == f"c{t}"} == {f"s{t - 1}"}
+        assert {start for start, end in second if end == f"c{t}"} == {f"s{t}"}
+        assert {(f"c{t}", f"joined{t}"), (f"s{t}", f"joined{t}")} < fed
+    assert second < fed
 
 
 def test_the_states_that_ask_are_those_in_the_colour_of_a_query() -> None:
@@ -123,67 +157,109 @@ def test_the_states_that_ask_are_those_in_the_colour_of_a_query() -> None:
 
 
 def test_every_context_waits_for_those_before_in_the_one_and_for_none_in_the_other() -> None:
-    first, second = drawn_arrows()
-    solid = {pair for pair, style in second.items() if style == "-"}
+    first, second = map(set, drawn_arrows())
     for t in luong.STEPS:
         earlier = {f"c{before}" for before in range(1, t)}
-        assert behind(set(first), f"c{t}") >= earlier
-        assert not behind(solid, f"c{t}") & set(map("c{}".format, luong.STEPS))
-        assert behind(set(second), f"c{t}") >= earlier  # with input feeding
+        assert behind(first, f"c{t}") >= earlier
+        assert not behind(second, f"c{t}") & set(map("c{}".format, luong.STEPS))
+        assert behind(set(fed_arrows()), f"c{t}") >= earlier
 
 
-def test_only_input_feeding_is_dashed_and_only_what_waits_is_red() -> None:
-    first, second = drawn_arrows()
-    assert set(first.values()) == {"-"}
-    dashed = {ends for ends, style in second.items() if style != "-"}
+def test_nothing_is_made_before_what_leads_to_it_and_one_decoder_makes_one_at_a_tick() -> None:
+    for nodes, pairs in zip((luong.BAHDANAU, luong.LUONG), drawn_arrows(), strict=True):
+        assert all(nodes[start].tick < nodes[end].tick for start, end in pairs)
+    made = [node.tick for node in luong.BAHDANAU.values() if node.tick]
+    assert sorted(made) == [1, 2, 3, 4, 5, 6]
+
+
+def test_after_each_tick_arrows_lead_to_what_is_made_and_looks_are_counted() -> None:
+    counted = [[1, 0], [1, 0], [2, 0], [2, 3]]
+    for tick, looks in enumerate(counted, 1):
+        for nodes, pairs in zip((luong.BAHDANAU, luong.LUONG), drawn_arrows(tick), strict=True):
+            ends = {end for _, end in pairs}
+            assert ends == {name for name, node in nodes.items() if 0 < node.tick <= tick}
+        axes = luong.two_decoders(tick).axes
+        assert [one.get_title(loc="right") for one in axes] == [f"{n} of 3 looks" for n in looks]
+
+
+def test_only_input_feeding_is_dashed() -> None:
+    assert {style for pairs in drawn_arrows() for style in pairs.values()} == {"-"}
+    dashed = {ends for ends, style in fed_arrows().items() if style != "-"}
     assert dashed == {("joined1", "s2"), ("joined2", "s3")}
-    above, below = two_decoders().axes
-    red = [
-        [t for t in axes.texts if isinstance(t, Annotation) and t.arrow_patch.get_linewidth() > 2]
-        for axes in (above, below)
-    ]
-    assert [len(some) for some in red] == [2 * len(luong.STEPS), 0]
-    assert {to_rgb(one.arrow_patch.get_edgecolor()) for one in red[0]} == {colour("output")}
 
 
 def test_boxes_have_the_colours_of_their_roles_with_legible_ink() -> None:
     for axes in two_decoders().axes:
         boxes = [text for text in axes.texts if text.get_bbox_patch()]
         filled = [to_rgb(box.get_bbox_patch().get_facecolor()) for box in boxes]
-        assert [filled.count(colour(role)) for role in ("key", "output")] == [1, 3]
+        assert filled.count(colour("output")) == 3
         for box, fill in zip(boxes, filled, strict=True):
             assert contrast(box.get_color(), fill) >= 4.5, box.get_text()
-        (key,) = (box for box in boxes if "h_i" in box.get_text())
-        assert to_rgb(key.get_bbox_patch().get_edgecolor()) == colour("value")
+        (bar,) = axes.patches
+        assert to_rgb(bar.get_facecolor()) == colour("key")
+        assert to_rgb(bar.get_edgecolor()) == colour("value")
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+def test_maps_have_the_scores_that_they_name() -> None:
+    keys = torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    scores = {name: score(keys) for name, (_, score) in luong.maps_of(QUERY, BENDS).items()}
+    assert scores["dot"].tolist() == [2, 2, 3]
+    assert scores["general"].tolist() == [4, 0, 2]
+    assert_near(scores["cosine"], [1 / 5**0.5, 2 / 5**0.5, 3 / 10**0.5], rtol=1e-6)
+    assert scores["Gaussian"].tolist() == [-5, -2, -1]
+    assert scores["location"].tolist() == [0, 0, 0]
+
+
+def test_pushed_on_a_key_gains_without_end_in_dot_and_general_alone() -> None:
+    far = QUERY * torch.tensor([[1.0], [10.0], [100.0], [1000.0]])
+    for name, (_, score) in luong.maps_of(QUERY, BENDS).items():
+        gains = score(far).diff()
+        assert bool((gains > 1).all()) == (name in ("dot", "general")), name
+
+
+def test_each_map_has_the_query_and_its_formula() -> None:
+    for axes, (name, (formula, _)) in zip(
+        maps().axes, luong.maps_of(QUERY, BENDS).items(), strict=True
+    ):
+        (arrow,) = (text for text in axes.texts if isinstance(text, Annotation))
+        assert tuple(arrow.xy) == (1, 2)
+        assert axes.get_title() == f"{name}\n{formula}"
+
+
+def test_quality_has_a_bar_and_a_number_for_each_score() -> None:
+    for axes, numbers in zip(quality().axes, (POINTS, RATES), strict=True):
+        assert_near([bar.get_width() for bar in axes.patches], list(numbers.values()))
+    assert {"97.5", "98.4", "0.19", "0.13", "dot", "concat"} < set(words_in(quality()))
 
 
 # --- what a neighbour knows, and ways through a sentence ------------------------------------------
 
 
-def test_mixtures_fill_the_boxes_of_one_reading_and_name_the_words_of_each() -> None:
-    figure = mixtures()
-    for axes, (word, second) in zip(figure.axes, MIXED.items(), strict=True):
-        boxes = [text for text in axes.texts if text.get_bbox_patch()]
-        hollow = {
-            place
-            for place, text in enumerate(boxes)
-            if to_rgb(text.get_bbox_patch().get_facecolor()) == to_rgb(PAPER)
-        }
-        assert hollow == second
-        said = [READINGS["other" if place in second else "one"][place] for place in range(4)]
-        assert [text.get_text() for text in boxes] == said
-        (above,) = (text for text in axes.texts if not text.get_bbox_patch())
-        assert (above.get_text(), above.get_position()[0]) == (word, 1)
+def test_a_mixture_fills_the_boxes_of_one_reading_and_says_what_the_comma_has_heard() -> None:
+    (axes,) = mixture().axes
+    boxes = [text for text in axes.texts if text.get_bbox_patch()]
+    assert [text.get_text() for text in boxes] == MIXED
+    fills = [to_rgb(text.get_bbox_patch().get_facecolor()) for text in boxes]
+    assert [fill == to_rgb(PAPER) for fill in fills] == [True, False, True, True]
+    heard, written = (text for text in axes.texts if not text.get_bbox_patch())
+    assert "but" in heard.get_text()
+    assert (written.get_text(), written.get_position()[0]) == ("mais", 1)
 
 
-def test_walks_show_every_step_and_number_the_clauses() -> None:
-    figure = walks()
-    for axes, (name, places) in zip(figure.axes, LOOKED.items(), strict=True):
-        assert axes.get_title(loc="left") == name
-        for line in axes.lines:
-            assert_near(line.get_ydata(), places)
-        assert_near(axes.get_yticks(), [1, 4, 7])
-        assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2", "3"]
+def test_a_walk_shows_every_step_its_window_and_the_numbers_of_the_clauses() -> None:
+    (axes,) = walk().axes
+    shown = [line for line in axes.lines if len(line.get_ydata()) == len(LOOKED)]
+    assert len(shown) == 2
+    for line in shown:
+        assert_near(line.get_ydata(), LOOKED)
+    assert_near(axes.get_yticks(), [1, 4, 7])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2", "3"]
+    (window,) = axes.collections
+    corners = {tuple(corner) for corner in window.get_paths()[0].vertices.round(2).tolist()}
+    assert {(0.0, -1.0), (0.0, 1.5), (4.0, 6.5), (4.0, 9.5)} <= corners
 
 
 # --- the others -----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ ALL = "query key value weight output"
 PAINTED = {
     ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-crossing fig-one-word
         fig-three-roles fig-heads fig-compartments""",
-    "query key value output": "fig-two-decoders",
+    "query key value output": "fig-two-decoders fig-feeding",
     "query key weight output": "fig-two-looks",
     "query key weight": "fig-temperatures",
     "query key output": "fig-encoder-decoder",
@@ -28,8 +28,9 @@ PAINTED = {
     "value weight": "fig-blocks",
     "value output": "fig-widths fig-nile",
     "key": "fig-deaf",
-    "output": "fig-factors",
-    "weight": """fig-kernels fig-weight-and-need fig-circles fig-card fig-beside fig-window
+    "output": "fig-factors fig-grid-axis",
+    "query": "fig-maps",
+    "weight": """fig-kernels fig-weight-and-need fig-circles fig-learners fig-beside fig-window
         fig-blend fig-he fig-he-first fig-block-parameters fig-two-keys fig-one-head-fails fig-verbs
         fig-head-reach fig-forms fig-closed""",
 }
@@ -42,7 +43,6 @@ MOVED = {
     ("rotary", "n"): "key",
     ("associative-memory", "d"): "key",
     ("machine-multi-head", "stretch"): "key",
-    ("machine-reinforce", "baseline"): "value",
 }
 # What the first pictures of live figures paint, by the pen or by a style of their own.
 DRAWN = {
@@ -50,9 +50,8 @@ DRAWN = {
         machine-kernel-regression machine-luong machine-multi-head machine-retrieval
         machine-self-attention tiles""",
     "query key weight": "induction",
-    "value weight output": "machine-reinforce",
     "query key": "rotary sinusoids",
-    "weight": "machine-scaled-dot-product writer",
+    "weight": "machine-reinforce machine-scaled-dot-product writer",
 }
 STYLED = {
     "machine/pen.css": ALL,

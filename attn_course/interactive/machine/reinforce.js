@@ -26,7 +26,7 @@ const modelOf = ({ drawn: [many], baseline }, { cells }) => {
 const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
   const wide = width / 3,
     base = y + height - 60;
-  pen.text("cells", x, y + 8, `weights, rewards; ${many} drawn`, "weight", { bold: true });
+  pen.text("cells", x, y + 8, `weights, rewards; ${many} drawn`, "ink", { bold: true });
   WEIGHTS.forEach((weight, j) => {
     const middle = x + wide * (j + 0.5),
       tall = (base - y - 40) * (weight / 0.5);
@@ -38,7 +38,7 @@ const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
     pen.text(`weight${j}-is`, middle, base - tall - 10, shown(weight), "weight", { at: "middle" });
     const look = { at: "middle", bold: true };
     pen.text(`cell${j}`, middle, base + 14, `cell ${j + 1}`, "ink", { at: "middle" });
-    pen.text(`reward${j}`, middle, base + 32, `R = ${shown(REWARDS[j], 0)}`, "value", look);
+    pen.text(`reward${j}`, middle, base + 32, `R = ${shown(REWARDS[j], 0)}`, "ink", look);
     const often = { at: "middle", small: true };
     pen.text(`count${j}`, middle, base + 50, `drawn ${counts[j]}`, "ink", often);
   });
@@ -49,14 +49,14 @@ const drawPushes = (pen, key, [x, y, width, height], title, numbers, step, exact
   const opacity = pen.seen(step),
     box = [x, y + 26, width, height - 26],
     up = scaleOf(-3, 3, y + height, y + 26);
-  pen.text(`${key}-title`, x, y + 8, title, "output", { bold: true, opacity });
+  pen.text(`${key}-title`, x, y + 8, title, "ink", { bold: true, opacity });
   const within = numbers.map((number) => clamp(number, -3, 3) * opacity);
-  drawBars(pen, key, box, within, [-3, 3], "output", { opacity: 0.85 });
+  drawBars(pen, key, box, within, [-3, 3], "ink", { opacity: 0.45 });
   numbers.forEach((number, j) => {
     const middle = x + (width / 3) * (j + 0.5),
       at = clamp(number, -2.4, 2.4),
       away = number < 0 ? 12 : -12;
-    pen.text(`${key}${j}-is`, middle, up(at) + away, shown(number), "output", {
+    pen.text(`${key}${j}-is`, middle, up(at) + away, shown(number), "ink", {
       at: "middle",
       opacity,
       halo: true,
@@ -78,11 +78,11 @@ const drawVariance = (pen, y, { variance }, baseline) => {
   const x = scaleOf(0, 16, 0, pen.width),
     opacity = pen.seen(3);
   const says = `variance of a push: ${shown(variance)}`;
-  pen.text("variance", 0, y, says, "output", { bold: true, opacity });
-  pen.rect("variance-track", [0, y + 14, pen.width, 18], "output", { opacity: 0.12 });
-  pen.rect("variance-bar", [0, y + 14, x(Math.min(variance, 16)) * opacity, 18], "output");
+  pen.text("variance", 0, y, says, "ink", { bold: true, opacity });
+  pen.rect("variance-track", [0, y + 14, pen.width, 18], "ink", { opacity: 0.12 });
+  pen.rect("variance-bar", [0, y + 14, x(Math.min(variance, 16)) * opacity, 18], "ink", { opacity: 0.45 });
   const text = `baseline ${shown(baseline, 1)}`;
-  pen.text("baseline", pen.width, y, text, "value", { at: "end", bold: true });
+  pen.text("baseline", pen.width, y, text, "ink", { at: "end", bold: true });
 };
 
 attnMachine("machine-reinforce", {

@@ -147,7 +147,7 @@ STATES = {
         hint="Draw again, and move the baseline: the lines stay, the variance does not.",
         steps=("draw", "push", "mean"),
         numbers={"drawn": (1,)},
-        controls={"baseline": Slider("baseline", "value", BASELINES, 0.0)},
+        controls={"baseline": Slider("baseline", "", BASELINES, 0.0)},
         acts={"draw": "draw again", "more": "draw 500 times"},
         data=cells_drawn,
     ),

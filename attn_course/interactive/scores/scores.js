@@ -2,7 +2,9 @@ attnFigure("scores", (root, data, say, parts) => {
   const { form, picture, part, value, keep, write, show, trouble, ran } = parts;
   const all = Object.keys(data.models);
   const forAll = (make) => Object.fromEntries(all.map((name) => [name, make(name)]));
-  const layout = { left: 100, top: 112, wide: 17, tall: 25 };
+  // on a phone the two stand one below the other, and both are seen at once
+  const isNarrow = () => root.clientWidth < 480;
+  const layout = () => ({ left: 100, top: 112, wide: 17, tall: isNarrow() ? 15 : 25 });
   const pictures = forAll((name) => attnElement("svg", { "data-model": name }));
   // the first one, which is shown, says what all of them show
   const order = [...new Set([...Object.keys(data.first), ...all])];
