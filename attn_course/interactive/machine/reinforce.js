@@ -80,7 +80,9 @@ const drawVariance = (pen, y, { variance }, baseline) => {
   const says = `variance of a push: ${shown(variance)}`;
   pen.text("variance", 0, y, says, "ink", { bold: true, opacity });
   pen.rect("variance-track", [0, y + 14, pen.width, 18], "ink", { opacity: 0.12 });
-  pen.rect("variance-bar", [0, y + 14, x(Math.min(variance, 16)) * opacity, 18], "ink", { opacity: 0.45 });
+  pen.rect("variance-bar", [0, y + 14, x(Math.min(variance, 16)) * opacity, 18], "ink", {
+    opacity: 0.45,
+  });
   const text = `baseline ${shown(baseline, 1)}`;
   pen.text("baseline", pen.width, y, text, "ink", { at: "end", bold: true });
 };
