@@ -194,15 +194,17 @@ def maps(query: Tensor, weight: Tensor) -> Figure:
             height = score(keys).reshape(len(at), len(at)).T
             low, high = height.min().item(), height.max().item()
             if low == high:
-                axes.fill_between([-FAR, FAR], -FAR, FAR, color=GREY, alpha=0.5, linewidth=0)
+                axes.fill_between([-FAR, FAR], -FAR, FAR, color=GREY, alpha=0.4, linewidth=0)
             else:
-                shades = [(*to_rgb(GREY), (step + 0.5) / BANDS) for step in range(BANDS)]
+                shades = [(*to_rgb(GREY), 0.8 * (step + 0.5) / BANDS) for step in range(BANDS)]
                 levels = torch.linspace(low, high, BANDS + 1).tolist()
                 axes.contourf(at, at, height, levels, colors=shades)
+            x, y = query.tolist()
+            axes.plot([0, x], [0, y], color=PAPER, linewidth=8)  # apart from the greys
             axes.plot(0, 0, "o", color=INK, markersize=4)
             look = {"arrowstyle": "-|>", "color": ROLE["query"], "linewidth": 3}
             look |= {"shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", query.tolist(), (0, 0), arrowprops=look)
+            axes.annotate("", (x, y), (0, 0), arrowprops=look)
             axes.set_title(f"{name}\n{formula}", fontsize=11)
             axes.set(aspect="equal", xticks=[], yticks=[], xlim=(-FAR, FAR), ylim=(-FAR, FAR))
             axes.spines[:].set_visible(True)
