@@ -200,7 +200,8 @@ def maps(query: Tensor, weight: Tensor) -> Figure:
                 levels = torch.linspace(low, high, BANDS + 1).tolist()
                 axes.contourf(at, at, height, levels, colors=shades)
             x, y = query.tolist()
-            axes.plot([0, x], [0, y], color=PAPER, linewidth=8)  # apart from the greys
+            rim = {"color": PAPER, "linewidth": 7, "solid_capstyle": "round"}
+            axes.plot([0, 0.96 * x], [0, 0.96 * y], **rim)  # apart from the greys
             axes.plot(0, 0, "o", color=INK, markersize=4)
             look = {"arrowstyle": "-|>", "color": ROLE["query"], "linewidth": 3}
             look |= {"shrinkA": 0, "shrinkB": 0}
