@@ -28,9 +28,11 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
         figure, panels = plt.subplots(1, 3, figsize=(5.2, 2.3))
         forms = {"all pairs": length, "in chunks": chunk_len, "one by one": 1}
         for axes, (name, size) in zip(panels, forms.items(), strict=True):
+            told = 0
             for query, key in ((q, k) for q in range(length) for k in range(q + 1)):
                 # one by one, a token meets even itself in the state, into which it has been written
                 compared = size > 1 and query // size == key // size
+                told += compared
                 square = Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
                 square.set_alpha(1 if compared else 0.25)
                 axes.add_patch(square)
@@ -40,28 +42,35 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
                 axes.text(*at, "S", ha="center", va="center", fontsize=17, fontweight="bold")
             axes.set(xlim=(-0.1, length), ylim=(length, -0.1), xticks=[], yticks=[], title=name)
             axes.set_aspect("equal")
-            axes.set_xlabel("keys")
+            axes.set_xlabel(f"keys\n{told} compared")
             axes.spines[:].set_visible(False)
         panels[0].set_ylabel("queries")
     return closed(figure)
 
 
-def chunk_costs(lengths: Sequence[int], turns: Sequence[int], millions: Sequence[float]) -> Figure:
+def chunk_costs(
+    lengths: Sequence[int], turns: Sequence[int], millions: Sequence[float], chosen: int = 0
+) -> Figure:
     """Draw what chunks of several lengths cost, in turns and in work, both on scales of powers.
 
     Args:
         lengths: Tokens in a chunk; the first is the least, and the last is the whole text.
         turns: For each length the turns that wait for one another.
         millions: For each length the multiplications, in millions.
+        chosen: The length that is stressed.
     """
     names = [f"chunks of {length:,}" for length in lengths]
     names[0], names[-1] = "one by one", "all pairs"
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
         axes.plot(turns, millions, "o-", color=VIOLET)
-        for name, x, y in zip(names, turns, millions, strict=True):
-            place, side = ((4, -14), "right") if name == names[0] else ((7, 4), "left")
-            axes.annotate(name, (x, y), place, textcoords="offset points", ha=side)
+        for name, length, x, y in zip(names, lengths, turns, millions, strict=True):
+            place, side = ((4, -15), "right") if name == names[0] else ((7, 5), "left")
+            weight, colour = ("bold", VIOLET) if length == chosen else ("normal", INK)
+            if length == chosen:
+                axes.plot(x, y, "o", color=VIOLET, markersize=12)
+            axes.annotate(name, (x, y), place, textcoords="offset points", ha=side,
+                          color=colour, fontweight=weight)  # fmt: skip
         axes.set(xscale="log", yscale="log", xlim=(4, 8000), ylim=(15, 5000))
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_major_formatter("{x:,.0f}")
@@ -84,7 +93,7 @@ def recall(
     at, colours = torch.tensor(pairs), [VIOLET, *[BROWN] * (len(right) - 1)]
     ends = {name: runs[:, -1].mean().item() for name, runs in right.items()}
     stressed = {next(iter(right)), compared}
-    ends["commonest"] = chance[-1].item()
+    ends["commonest\ndigit"] = chance[-1].item()
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         looks = zip(right.items(), colours, (LINES[0], *LINES), strict=False)
@@ -95,7 +104,7 @@ def recall(
                 over, look = 4, {"linewidth": 1.2, "markersize": 4}
             draw_mean_and_range(axes, at, runs, f"o{line}", color=colour, zorder=over, **look)
         axes.plot(at.numpy(), chance.numpy(), color=INK, linewidth=1, linestyle=(0, (1, 2)))
-        for (name, height), colour in zip(_apart(ends, 0.07).items(), (*colours, INK), strict=True):
+        for (name, height), colour in zip(_apart(ends, 0.16).items(), (*colours, INK), strict=True):
             weight = "bold" if name in stressed else "normal"
             axes.text(at[-1].item() * 1.06, height, name, color=colour, va="center",
                       fontweight=weight)  # fmt: skip
@@ -123,27 +132,35 @@ def orders_of_layers(losses: Mapping[str, Tensor], chance: float) -> Figure:
     """
     with style():
         figure, (left, axes) = plt.subplots(
-            1, 2, figsize=(5.2, 0.9 + 0.5 * len(losses)), width_ratios=(1, 2.2), sharey=True
+            1, 2, figsize=(5.2, 0.8 + 0.62 * len(losses)), width_ratios=(1, 1.9), sharey=True
         )
         for row, (layers, ends) in enumerate(losses.items()):
             for place, layer in enumerate(layers):
                 colour = VIOLET if layer == "S" else BROWN
-                left.add_patch(Rectangle((place, row - 0.2), 0.85, 0.4, color=colour))
-            axes.plot(ends.numpy(), row + torch.linspace(-0.12, 0.12, len(ends)).numpy(), "o",
+                left.add_patch(Rectangle((place, row - 0.04), 0.85, 0.36, color=colour))
+            name, colour = _said_of(layers)
+            left.text(0, row - 0.26, name, color=colour, va="center")
+            axes.plot(ends.numpy(), row + torch.linspace(0.02, 0.26, len(ends)).numpy(), "o",
                       color=INK, alpha=0.85)  # fmt: skip
-        left.set(xlim=(-0.2, 4), ylim=(len(losses) - 0.4, -0.6))
+        left.set(xlim=(-0.2, 4), ylim=(len(losses) - 0.4, -0.95))
         left.axis("off")
         for place, name in ((0, "lowest"), (len(layers) - 1, "top")):
-            left.text(place + 0.42, -0.6, name, ha="center", va="center")
-        for colour, name in ((VIOLET, "softmax"), (BROWN, "linear")):
-            left.add_patch(Rectangle((0, 0), 0, 0, color=colour, label=name))
-        figure.legend(loc="outside upper left", ncols=2)
+            at = ("left", 0) if place == 0 else ("right", place + 0.85)
+            left.text(at[1], -0.78, name, ha=at[0], va="center", fontstyle="italic")
         axes.axvline(chance, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-        axes.text(chance - 0.05, -0.6, "knowing nothing", ha="right", va="center")
+        axes.text(chance - 0.05, -0.78, "knowing nothing", ha="right", va="center")
         axes.set(xlim=(0, chance * 1.1), xlabel="loss at repeats, nats")
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0, labelleft=False)
     return closed(figure)
+
+
+def _said_of(layers: str) -> tuple[str, str]:
+    """The name of an order of layers, and its colour."""
+    many = layers.count("S")
+    if many in (0, len(layers)):
+        return ("all softmax", VIOLET) if many else ("all linear", BROWN)
+    return ("softmax on top" if layers[-1] == "S" else "softmax below"), INK
 
 
 def by_age(right: Mapping[str, Tensor], ages: int) -> Figure:

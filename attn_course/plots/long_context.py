@@ -18,14 +18,12 @@ from attn_course.plots import (
     FAINT,
     GREY,
     INK,
-    PAPER,
     VIOLET,
     closed,
     style,
 )
 
 MARKS, ROUND = "os^", 2 * np.pi
-LEAST, MOST = 1e3, 1e11  # numbers in the figure of a text that grows
 SMALLEST, GREATEST = 1e4, 1e12  # bytes in the figure of memories
 # What the record calls kinds of positions, and tests, and what a reader calls them.
 KINDS = {"rotary": "rotary", "linear": "ALiBi", "buckets": "T5's bias"}
@@ -35,7 +33,7 @@ TESTS |= {"farther apart": "256, farther apart"}
 
 
 def by_place(losses: Mapping[str, Tensor], trained: int, stretch: int = 64) -> Figure:
-    """Draw what a model loses at each place of a text, a mark for each stretch of pieces.
+    """Draw among how many pieces a model wavers at each place, a mark for each stretch of pieces.
 
     Args:
         losses: For each way of reading the mean loss at each place, (length,).
@@ -44,18 +42,18 @@ def by_place(losses: Mapping[str, Tensor], trained: int, stretch: int = 64) -> F
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.0))
-        axes.axvline(trained, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-        axes.text(trained, 1.02, "trained up to here", ha="center", va="bottom",
+        axes.axvspan(0, trained, color=FAINT, alpha=0.3, linewidth=0)
+        axes.text(trained / 2, 1.02, "trained", ha="center", va="bottom",
                   transform=axes.get_xaxis_transform())  # fmt: skip
         for (name, found), colour, mark in zip(
             losses.items(), (VIOLET, INK, BROWN), MARKS, strict=False
         ):
-            means = found.unflatten(0, (-1, stretch)).mean(-1).numpy()
-            middles = stretch * (np.arange(len(means)) + 0.5)
-            axes.plot(middles, means, f"{mark}-", color=colour, markersize=4)
-            axes.text(len(found), means[-1], name, color=colour, va="center")
-        axes.set(xlim=(0, len(found)), ylim=(2, 4.2), xlabel="place in the text, in pieces")
-        axes.set(xticks=range(0, len(found) + 1, 128), ylabel="nats a piece")
+            among = found.unflatten(0, (-1, stretch)).mean(-1).exp().numpy()
+            middles = stretch * (np.arange(len(among)) + 0.5)
+            axes.plot(middles, among, f"{mark}-", color=colour, markersize=4)
+            axes.text(len(found) - 20, among[-1], name, color=colour, va="center")
+        axes.set(xlim=(0, len(found)), ylim=(0, 55), xlabel="place in the text, in pieces")
+        axes.set(xticks=range(0, len(found) + 1, 128), ylabel="a guess among \u2026 pieces")
     return closed(figure)
 
 
@@ -64,23 +62,23 @@ def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
 
     Args:
         met: How far each clock turned at most in training, in radians, (num_clocks,).
-        asked: For each row how far each clock is to turn, (num_clocks,).
+        asked: For each row, by its title, how far each clock is to turn, (num_clocks,).
     """
+    high = 1.75  # of a row, in clocks
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.5 + 0.55 * len(asked)))
-        for row, (name, angles) in enumerate(asked.items()):
-            axes.text(-0.65, row, name, ha="right", va="center")
+        figure, axes = plt.subplots(figsize=(5.2, 0.2 + 0.62 * high * len(asked)))
+        for row, (title, angles) in enumerate(asked.items()):
+            axes.text(-0.42, high * row - 0.62, title, va="bottom")
             for column, known in enumerate(met.clamp(max=ROUND).tolist()):
-                middle, new = (column, row), min(angles[column].item(), ROUND)
-                _wedge(axes, middle, 0, known, GREY)
+                middle, new = (column, high * row), min(angles[column].item(), ROUND)
+                _wedge(axes, middle, 0, known, FAINT)
                 _wedge(axes, middle, known, max(known, new), VIOLET)
                 axes.add_patch(Circle(middle, 0.42, fill=False, edgecolor=INK, linewidth=1.2))
-        shown = {"met in training": GREY, "never met": VIOLET, "not reached": "none"}
-        for name, colour in shown.items():
-            axes.add_patch(Circle((0, 0), 0, facecolor=colour, edgecolor=INK, label=name))
-        axes.set(xlim=(-2.6, len(met) - 0.5), ylim=(len(asked) - 0.5, -0.55), aspect="equal")
+        below = high * (len(asked) - 1) + 0.56
+        axes.text(-0.42, below, "fast", va="top")
+        axes.text(len(met) - 0.58, below, "slow", va="top", ha="right")
+        axes.set(xlim=(-0.5, len(met) - 0.5), ylim=(below + 0.4, -1.15), aspect="equal")
         axes.axis("off")
-        figure.legend(loc="outside upper center", ncols=3)
     return closed(figure)
 
 
@@ -125,66 +123,64 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
 
     Args:
         kilobytes: For each model its kilobytes a token.
-        kinds: For each model how its heads share: one of three words.
+        kinds: For each model how its heads share: one of three words, beside its shortest bar.
     """
     colours = dict(zip(dict.fromkeys(kinds.values()), COMPARED, strict=False))
+    told = {kind: name for name, kind in kinds.items()}  # the last of each kind
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.9 + 0.36 * len(kilobytes)))
-        seen = set()
         for row, (name, size) in enumerate(kilobytes.items()):
             kind = kinds[name]
-            label = None if kind in seen else kind
-            seen.add(kind)
-            axes.barh(row, size, 0.62, color=colours[kind], label=label)
-            axes.text(size + 60, row, f"{size:,.0f}", va="center")
+            axes.barh(row, size, 0.62, color=colours[kind])
+            said = f"{size:,.0f}"
+            axes.text(size + 60, row, said, va="center")
+            if told[kind] == name:
+                beside = (14 + 6.5 * len(said), 0)
+                axes.annotate(kind, (size, row), beside, textcoords="offset points",
+                              va="center", color=colours[kind])  # fmt: skip
             axes.text(-90, row, name, ha="right", va="center")
         axes.set_yticks([])
-        axes.set(xlim=(0, 5600), ylim=(len(kilobytes) - 0.45, -0.6))
+        axes.set(xlim=(0, 6200), ylim=(len(kilobytes) - 0.45, -0.6))
         axes.set_xticks(range(0, 5001, 1000))
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set_xlabel("kilobytes kept of each token")
-        axes.legend(loc="lower right")
     return closed(figure)
 
 
-def growing(
-    model: int,
-    length: Tensor,
-    numbers: Mapping[str, Tensor],
-    reads: int,
-    outgrown: Mapping[str, int],
-    before: Mapping[str, Tensor] | None = None,
+def walls(
+    reach: Mapping[str, float], before: Mapping[str, float] | None = None, longest: float = 10_000
 ) -> Figure:
-    """Draw what a text that grows asks of one model, beside the numbers of the model itself.
+    """Draw how long a text may be before each trouble, as tracks that end at walls.
 
     Args:
-        model: Numbers of the model.
-        length: Lengths of the text, (num_lengths,).
-        numbers: For each thing that is kept or made its numbers at each length, (num_lengths,).
-        reads: The longest text that the model reads well: mark 1.
-        outgrown: For each other mark the length at which one of the things outgrows the model.
-        before: The same as `numbers`, before a cure: drawn faintly.
+        reach: For each thing that goes well up to a length, in words, that length; infinite if
+            there is no such length any more.
+        before: For each of them the same before a cure.
+        longest: Where the picture ends.
     """
+    least = 30
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.2))
-        first, *_, last = along = length.tolist()
-        for old in (before or {}).values():
-            axes.plot(along, old.tolist(), color=FAINT, linewidth=1.5)
-        axes.axhline(model, color=INK, linewidth=1.5, linestyle=(0, (4, 2)))
-        axes.text(last * 1.15, model, "the model", va="center")
-        for (name, drawn), colour in zip(numbers.items(), (VIOLET, BROWN), strict=True):
-            axes.plot(along, drawn.tolist(), color=colour)
-            axes.text(last * 1.15, drawn[-1].item(), name, color=colour, va="center")
-        axes.axvline(reads, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-        marks = {"1": (reads, MOST / 9)} | {name: (at, model) for name, at in outgrown.items()}
-        for name, (x, y) in marks.items():
-            axes.plot(x, y, "o", color=PAPER, markeredgecolor=INK, markersize=15)
-            axes.text(x, y, name, ha="center", va="center_baseline", fontweight="bold")
-        axes.set(xscale="log", yscale="log", xlim=(first, last), ylim=(LEAST, MOST))
-        axes.set(xlabel="length of the text, in pieces", ylabel="numbers")
-        axes.set_yticks(np.logspace(3, 11, 5))
+        figure, axes = plt.subplots(figsize=(5.2, 0.75 + 0.72 * len(reach)))
+        for row, (name, end) in enumerate(reach.items()):
+            old = (before or {}).get(name)
+            axes.text(least, row - 0.36, f"{row + 1}: {name}", va="center")
+            track = Rectangle((least, row - 0.11), min(end, longest) - least, 0.22)
+            track.set(facecolor=VIOLET, linewidth=0)
+            axes.add_patch(track)
+            if old is not None:
+                axes.plot([old, old], [row - 0.16, row + 0.16], color=FAINT, linewidth=5)
+            if end < longest:
+                axes.plot([end, end], [row - 0.18, row + 0.18], color=INK, linewidth=5)
+                axes.text(end * 1.12, row, f"{end:,.0f}", va="center", fontweight="bold")
+            else:
+                axes.plot(longest, row, ">", color=VIOLET, markersize=13, clip_on=False)
+                axes.text(longest, row - 0.36, "no wall", va="center", ha="right",
+                          fontweight="bold")  # fmt: skip
+        axes.set(xscale="log", xlim=(least, longest), ylim=(len(reach) - 0.6, -0.62))
+        axes.set(xlabel="length of the text, in pieces", yticks=[], xticks=[100, 1000, 10_000])
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.minorticks_off()
+        axes.spines["left"].set_visible(False)
     return closed(figure)
 
 

@@ -15,7 +15,7 @@ from attn_course.context.emptied import hear_without
 from attn_course.context.latent import Kept, LatentAttention
 from attn_course.context.pages import PagedMemory, tokens_in_pages, tokens_reserved
 from attn_course.context.published import PUBLISHED
-from attn_course.context.reading import read_otherwise
+from attn_course.context.reading import read_otherwise, write_otherwise
 from attn_course.context.rules import (
     Documents,
     WindowAndSinks,
@@ -30,7 +30,7 @@ from attn_course.layer.fast_attention import fast_attention
 from attn_course.long_context import rotate_pairs
 from attn_course.minilm.encoder import Encoder
 from attn_course.scaled_dot_product import attention, causal, mask_of
-from attn_course.transformer import LanguageModel
+from attn_course.transformer import LanguageModel, write
 from tests.conftest import ROOT
 from tests.tensors import CLOSELY, EXACTLY, TIGHTLY, draw, filled
 
@@ -197,6 +197,31 @@ def test_slower_and_stretched_reading_is_that_of_a_model_that_turns_so(
     monkeypatch.setattr("attn_course.transformer.rotate_by_position", turn)
     assert_close(found, small_writer()(tokens).detach(), **CLOSELY)
     assert (found - plain).abs().max() > 1e-4
+
+
+def test_no_key_is_farther_than_the_farthest() -> None:
+    """One block: keys that are moved to one place may be exchanged, and others may not."""
+    writer = small_writer()
+    writer.blocks = writer.blocks[:1]
+    tokens = torch.randint(13, (1, LENGTH), generator=torch.Generator().manual_seed(0))
+    for farthest in (LENGTH - 1, LENGTH):
+        found = read_otherwise(writer, tokens, farthest=farthest)
+        assert_close(found, read_otherwise(writer, tokens), **CLOSELY)
+    exchanged = torch.cat([tokens[:, [1, 0]], tokens[:, 2:]], 1)
+    for farthest, is_blind in ((3, True), (LENGTH - 2, True), (LENGTH - 1, False)):
+        one, other = (
+            read_otherwise(writer, of, farthest=farthest)[0, -1] for of in (tokens, exchanged)
+        )
+        assert torch.allclose(one, other, **CLOSELY) == is_blind
+
+
+def test_writing_by_the_usual_rules_is_what_the_model_writes() -> None:
+    tokens = torch.randint(13, (LENGTH,), generator=torch.Generator().manual_seed(0))
+    found = write_otherwise(small_writer(), tokens, 5, temperature=0.7, seed=3)
+    dice = torch.Generator().manual_seed(3)
+    assert found.equal(write(small_writer(), tokens[None], 5, temperature=0.7, generator=dice)[0])
+    near = write_otherwise(small_writer(), tokens, 9, temperature=0.7, seed=3, farthest=1)
+    assert not near[-9:-4].equal(found[-5:])
 
 
 def test_hearing_all_but_one_key() -> None:

@@ -28,7 +28,7 @@ ENDS = {
 
 def chunk_costs() -> Figure:
     """Draw four lengths of chunks."""
-    return linear_attention.chunk_costs(SIZES, TURNS, MILLIONS)
+    return linear_attention.chunk_costs(SIZES, TURNS, MILLIONS, chosen=64)
 
 
 def recall() -> Figure:
@@ -81,7 +81,8 @@ def test_dots_stand_at_the_last_losses_beside_the_layers_of_their_order() -> Non
     for line, ends in zip(axes.lines, ENDS.values(), strict=False):
         assert_near(line.get_xdata(), ends)
     softmax = [patch.get_facecolor() == to_rgba(VIOLET) for patch in left.patches[:12]]
-    assert [text.get_text() for text in left.texts] == ["lowest", "top"]
+    names = ["all softmax", "softmax on top", "all linear", "lowest", "top"]
+    assert [text.get_text() for text in left.texts] == names
     assert softmax == [layer == "S" for order in ENDS for layer in order]
 
 
@@ -89,6 +90,7 @@ def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() 
     for axes, within in zip(three_forms().axes, (36, 20, 0), strict=True):
         assert len(axes.patches) == 36
         assert sum(patch.get_alpha() == 1 for patch in axes.patches) == within
+        assert axes.get_xlabel() == f"keys\n{within} compared"
 
 
 def test_points_stand_at_what_a_chunk_costs() -> None:

@@ -1,4 +1,4 @@
-// A query and a key in the plane of one pair, all eight pairs as clocks, and the scores by distance.
+// A query and a key in the plane of one pair, all eight pairs as clocks, and the head's score by distance.
 const drawArc = (plane, [query, key]) => {
   const from = Math.atan2(query[1], query[0]),
     way = Math.atan2(query[0] * key[1] - query[1] * key[0], dot(query, key));
@@ -43,13 +43,19 @@ const drawTurned = (pen, box, { m, n }, model, set, { longest }) => {
   pen.text("dashed", left, baseline, "dashed: at position 0", "ink", looks);
 };
 
-// A clock for each pair: the one that is looked at has a rim.
-const drawClocks = (pen, [x, y, width], { pair, turned, scores }, set, { longest }) => {
-  const wide = width / turned.length,
-    radius = wide / 2 - 5;
-  pen.text("clocks", x, y + 8, "the eight clocks of the head", "ink", { bold: true });
+// A clock for each pair, in rows: the one that is looked at has a rim.
+const drawClocks = (pen, box, { pair, turned, scores }, set, { longest }) => {
+  const [x, y, width, height, across] = box,
+    wide = width / across,
+    high = (height - 18) / (turned.length / across),
+    radius = Math.min(wide / 2 - 4, (high - 18) / 2);
+  const title = pen.narrow ? "the head's clocks" : "the eight clocks of the head";
+  pen.text("clocks", x, y + 8, title, "ink", { bold: true });
   turned.forEach((vectors, i) => {
-    const middle = [x + wide * (i + 0.5), y + 22 + radius],
+    const middle = [
+        x + wide * ((i % across) + 0.5),
+        y + 20 + radius + high * Math.floor(i / across),
+      ],
       isSeen = i === pair;
     pen.disc(`clock${i}`, middle, radius, "ink", { opacity: 0.06 });
     pen.disc(`rim${i}`, middle, radius, "ink", {
@@ -61,7 +67,7 @@ const drawClocks = (pen, [x, y, width], { pair, turned, scores }, set, { longest
       pen.line(`hand${i}-${j}`, [middle, tip], j ? "key" : "query", { line: 2.5 });
     });
     const looks = { at: "middle", small: true, bold: isSeen };
-    pen.text(`clock${i}-is`, middle[0], y + 32 + 2 * radius, shown(scores[i], 1), "ink", looks);
+    pen.text(`clock${i}-is`, middle[0], middle[1] + radius + 10, shown(scores[i], 1), "ink", looks);
     putGrip(pen, `pair${i}`, middle, {
       label: `clock ${i}`,
       pressed: isSeen,
@@ -70,23 +76,31 @@ const drawClocks = (pen, [x, y, width], { pair, turned, scores }, set, { longest
   });
 };
 
-// A score by the distance, and the place where it is now.
-const drawCurve = (pen, key, [x, y, width, height], title, curve, now, most, { last }) => {
-  const across = scaleOf(-last, last, x, x + width),
+// The score of the head by the distance, and the place where it is now.
+const drawCurve = (
+  pen,
+  [x, y, width, height],
+  { curves, head },
+  distance,
+  { last, pairs, longest },
+) => {
+  const most = pairs * longest ** 2,
+    across = scaleOf(-last, last, x, x + width),
     up = scaleOf(-most, most, y + height, y);
-  pen.text(`${key}-title`, x, y - 12, title, "ink", { bold: true });
+  const title = `the head's score, their sum: ${shown(head)}`;
+  pen.text("head-title", x, y - 12, title, "ink", { bold: true });
   [-most / 2, 0, most / 2].forEach((level, i) => {
     const ends = [x, x + width].map((end) => [end, up(level)]);
-    pen.line(`${key}-level${i}`, ends, "ink", { line: 1, opacity: level ? 0.12 : 0.5 });
+    pen.line(`head-level${i}`, ends, "ink", { line: 1, opacity: level ? 0.12 : 0.5 });
     const looks = { at: "end", small: true, opacity: 0.75 };
-    pen.text(`${key}-level${i}-is`, x - 6, up(level), shown(level, 0), "ink", looks);
+    pen.text(`head-level${i}-is`, x - 6, up(level), shown(level, 0), "ink", looks);
   });
-  const points = curve.map((score, i) => [across(i / FINE - last), up(score)]),
-    here = [across(now.distance), up(now.score)];
-  pen.line(key, points, "ink", { line: 1.5 });
+  const points = curves.head.map((score, i) => [across(i / FINE - last), up(score)]),
+    here = [across(distance), up(head)];
+  pen.line("head", points, "ink", { line: 1.5 });
   const upright = [y, y + height].map((end) => [here[0], end]);
-  pen.line(`${key}-here`, upright, "ink", { line: 1.5, dash: "3 3" });
-  pen.disc(`${key}-now`, here, 6, "ink");
+  pen.line("head-here", upright, "ink", { line: 1.5, dash: "3 3" });
+  pen.disc("head-now", here, 6, "ink");
   return across;
 };
 
@@ -115,46 +129,22 @@ attnMachine("rotary", {
     },
   },
   draw(pen, state, model, set, data) {
-    const { pair, scores, head, curves } = model,
+    const { pair } = model,
       distance = state.n - state.m,
       side = pen.narrow ? 190 : 330;
     drawTurned(pen, [0, 26, side, side], state, model, set, data);
     const speed = speedSaid(model.speeds[pair]);
     if (!pen.narrow) pen.text("speed", side, 15, speed, "ink", { at: "end", small: true });
-    const clocks = pen.narrow ? [0, side + 38, pen.width] : [side + 36, 4, pen.width - side - 36];
+    const clocks = pen.narrow
+        ? [side + 14, side - 182, pen.width - side - 14, 208, 2]
+        : [side + 36, 4, pen.width - side - 36, 196, 4],
+      head = pen.narrow
+        ? [32, side + 64, pen.width - 34, 90]
+        : [side + 68, 234, pen.width - side - 70, 122];
     drawClocks(pen, clocks, model, set, data);
-    const [one, all] = pen.narrow
-      ? [
-          [side + 44, 66, pen.width - side - 46, side - 40],
-          [32, side + 142, pen.width - 34, 80],
-        ]
-      : [
-          [side + 68, 120, pen.width - side - 70, 84],
-          [side + 68, 238, pen.width - side - 70, 128],
-        ];
-    const most = data.longest ** 2;
-    drawCurve(
-      pen,
-      "pair",
-      one,
-      `clock ${pair}: ${shown(scores[pair])}`,
-      curves.pair,
-      { distance, score: scores[pair] },
-      most,
-      data,
-    );
-    const across = drawCurve(
-      pen,
-      "head",
-      all,
-      `head, the sum of all: ${shown(head)}`,
-      curves.head,
-      { distance, score: head },
-      data.pairs * most,
-      data,
-    );
-    drawDistances(pen, across, all[1] + all[3] + 10);
-    return all[1] + all[3] + 38;
+    const across = drawCurve(pen, head, model, distance, data);
+    drawDistances(pen, across, head[1] + head[3] + 10);
+    return head[1] + head[3] + 38;
   },
   say({ m, n }, { pair, speeds, scores, head }) {
     const apart = Math.abs(n - m),

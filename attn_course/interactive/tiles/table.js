@@ -72,7 +72,7 @@ const drawTable = (pen, [x, y, size], { B }, model, set) => {
 
 // The way of the table is one bar; that of the tiles fills up.
 const drawCrossings = (pen, [x, y, width], model, { wide }) => {
-  const { n, crossed, all, byTable, room } = model,
+  const { n, crossed, all, byTable } = model,
     most = crossedBy(n ** 2, 1, n, wide);
   pen.text("crossings", x, y + 8, "numbers fetched or stored", "ink", { bold: true });
   const ways = [
@@ -89,6 +89,5 @@ const drawCrossings = (pen, [x, y, width], model, { wide }) => {
     });
     pen.rect(`${id}-all`, [x, top + 15, long(length), 12], "ink", { round: 0, line: 1 });
   });
-  pen.text("room", x, y + 108, `at once in fast memory: ${room}`, "ink", { small: true });
-  return y + 118;
+  return y + 100;
 };

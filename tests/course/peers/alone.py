@@ -36,7 +36,10 @@ TESTS: dict[Any, dict[str, str]] = {
         "tokens_in_pages": "test_room_for_tokens_by_hand",
     },
     emptied: {"hear_without": "test_hearing_all_but_one_key"},
-    reading: {"read_otherwise": "test_reading_by_the_usual_rules_is_what_the_model_does"},
+    reading: {
+        "read_otherwise": "test_reading_by_the_usual_rules_is_what_the_model_does",
+        "write_otherwise": "test_writing_by_the_usual_rules_is_what_the_model_writes",
+    },
     linear_attention: {
         "linear_attention": "test_linear_attention_is_attention_"
         "whose_score_is_the_logarithm_of_a_product",
