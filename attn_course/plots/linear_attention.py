@@ -25,7 +25,7 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
         chunk_len: Number of tokens in a chunk.
     """
     with style():
-        figure, panels = plt.subplots(1, 3, figsize=(5.2, 2.3))
+        figure, panels = plt.subplots(1, 3, figsize=(4.7, 2.3))
         forms = {"all pairs": length, "in chunks": chunk_len, "one by one": 1}
         for axes, (name, size) in zip(panels, forms.items(), strict=True):
             told = 0
@@ -62,7 +62,7 @@ def chunk_costs(
     names = [f"chunks of {length:,}" for length in lengths]
     names[0], names[-1] = "one by one", "all pairs"
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        figure, axes = plt.subplots(figsize=(4.7, 3.1))
         axes.plot(turns, millions, "o-", color=VIOLET)
         for name, length, x, y in zip(names, lengths, turns, millions, strict=True):
             place, side = ((4, -15), "right") if name == names[0] else ((7, 5), "left")
@@ -95,7 +95,7 @@ def recall(
     stressed = {next(iter(right)), compared}
     ends["commonest\ndigit"] = chance[-1].item()
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        figure, axes = plt.subplots(figsize=(4.7, 3.3))
         looks = zip(right.items(), colours, (LINES[0], *LINES), strict=False)
         for (name, runs), colour, line in looks:
             over = 3 if colour == VIOLET else 2  # others may lie along it
@@ -132,7 +132,7 @@ def orders_of_layers(losses: Mapping[str, Tensor], chance: float) -> Figure:
     """
     with style():
         figure, (left, axes) = plt.subplots(
-            1, 2, figsize=(5.2, 0.8 + 0.62 * len(losses)), width_ratios=(1, 1.9), sharey=True
+            1, 2, figsize=(4.7, 0.8 + 0.6 * len(losses)), width_ratios=(1, 1.9), sharey=True
         )
         for row, (layers, ends) in enumerate(losses.items()):
             for place, layer in enumerate(layers):

@@ -18,6 +18,7 @@ from attn_course.plots import (
     FAINT,
     GREY,
     INK,
+    PAPER,
     VIOLET,
     closed,
     style,
@@ -41,7 +42,7 @@ def by_place(losses: Mapping[str, Tensor], trained: int, stretch: int = 64) -> F
         stretch: Number of places whose mean is a mark.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        figure, axes = plt.subplots(figsize=(4.7, 2.8))
         axes.axvspan(0, trained, color=FAINT, alpha=0.3, linewidth=0)
         axes.text(trained / 2, 1.02, "trained", ha="center", va="bottom",
                   transform=axes.get_xaxis_transform())  # fmt: skip
@@ -66,7 +67,7 @@ def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
     """
     high = 1.75  # of a row, in clocks
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.2 + 0.62 * high * len(asked)))
+        figure, axes = plt.subplots(figsize=(4.7, 0.2 + 0.56 * high * len(asked)))
         for row, (title, angles) in enumerate(asked.items()):
             axes.text(-0.42, high * row - 0.62, title, va="bottom")
             for column, known in enumerate(met.clamp(max=ROUND).tolist()):
@@ -123,24 +124,26 @@ def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
 
     Args:
         kilobytes: For each model its kilobytes a token.
-        kinds: For each model how its heads share: one of three words, beside its shortest bar.
+        kinds: For each model how its heads share: one of three words, said once, within the longest
+            bar of all, or beside the last bar of its kind.
     """
     colours = dict(zip(dict.fromkeys(kinds.values()), COMPARED, strict=False))
-    told = {kind: name for name, kind in kinds.items()}  # the last of each kind
+    last = {kind: name for name, kind in kinds.items()}
+    longest = max(kilobytes, key=lambda name: kilobytes[name])
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.9 + 0.36 * len(kilobytes)))
+        figure, axes = plt.subplots(figsize=(4.8, 0.9 + 0.36 * len(kilobytes)))
         for row, (name, size) in enumerate(kilobytes.items()):
             kind = kinds[name]
-            axes.barh(row, size, 0.62, color=colours[kind])
-            said = f"{size:,.0f}"
-            axes.text(size + 60, row, said, va="center")
-            if told[kind] == name:
-                beside = (14 + 6.5 * len(said), 0)
-                axes.annotate(kind, (size, row), beside, textcoords="offset points",
+            axes.barh(row, size, 0.68, color=colours[kind])
+            axes.text(size + 60, row, f"{size:,.0f}", va="center")
+            if name == longest:
+                axes.text(120, row, kind, va="center_baseline", color=PAPER)
+            elif last[kind] == name and kind != kinds[longest]:
+                axes.annotate(kind, (size, row), (32, 0), textcoords="offset points",
                               va="center", color=colours[kind])  # fmt: skip
             axes.text(-90, row, name, ha="right", va="center")
         axes.set_yticks([])
-        axes.set(xlim=(0, 6200), ylim=(len(kilobytes) - 0.45, -0.6))
+        axes.set(xlim=(0, 5800), ylim=(len(kilobytes) - 0.45, -0.6))
         axes.set_xticks(range(0, 5001, 1000))
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set_xlabel("kilobytes kept of each token")
@@ -160,7 +163,7 @@ def walls(
     """
     least = 30
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.75 + 0.72 * len(reach)))
+        figure, axes = plt.subplots(figsize=(4.7, 0.75 + 0.68 * len(reach)))
         for row, (name, end) in enumerate(reach.items()):
             old = (before or {}).get(name)
             axes.text(least, row - 0.36, f"{row + 1}: {name}", va="center")
