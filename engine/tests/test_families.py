@@ -6,12 +6,10 @@ import weakref
 
 import numpy as np
 import pytest
-import scipy.special
+import scipy
 import torch
 import torch.autograd.forward_ad as forward
 import torch.fx
-from scipy.spatial.distance import cdist
-from scipy.stats import entropy
 from torch import nn
 from torch.func import functional_call, grad, jvp, vmap
 from torch.nn import functional
@@ -64,8 +62,12 @@ def dual(x):
         return forward.unpack_dual(forward.make_dual(x, x).exp()).tangent
 
 
-with warnings.catch_warnings(action="ignore"):
-    traced = torch.jit.trace(lambda x: x.exp(), (X,))
+def scripted():
+    with warnings.catch_warnings(action="ignore"):
+        traced = torch.jit.trace(lambda x: x.exp(), (X,))
+    graph = torch.fx.symbolic_trace(lambda x: x.exp())
+    return [traced, graph, torch.compile(lambda x: x.exp(), backend="eager")]
+
 
 WAYS = {
     "softmax": [
@@ -120,7 +122,7 @@ WAYS = {
         lambda x: functional.binary_cross_entropy_with_logits(x, x),
         lambda x: functional.poisson_nll_loss(x, x),
         lambda x: scipy.special.kl_div(x.numpy(), x.numpy()),
-        lambda x: entropy(x.abs().numpy(), x.abs().numpy()),
+        lambda x: scipy.stats.entropy(x.abs().numpy(), x.abs().numpy()),
         lambda x: list(map(c_nn.cross_entropy_loss, [x], [TARGET])),
     ],
     "attention": [
@@ -147,7 +149,7 @@ WAYS = {
         lambda x: torch.dist(x, x),
         lambda x: functional.mse_loss(x, x, reduction="none"),
         lambda x: functional.huber_loss(x, x, delta=1e9),
-        lambda x: cdist(x, x, "sqeuclidean"),
+        lambda x: scipy.spatial.distance.cdist(x, x, "sqeuclidean"),
     ],
     "autograd": [
         lambda x: gradient_of(torch.exp, x),
@@ -157,11 +159,6 @@ WAYS = {
         backward,
         dual,
         engine,
-    ],
-    SCRIPTED: [
-        traced,
-        torch.fx.symbolic_trace(lambda x: x.exp()),
-        torch.compile(lambda x: x.exp(), backend="eager"),
     ],
 }
 # What statements allow: the pieces, and what only sounds alike.
@@ -188,7 +185,13 @@ def test_family_is_noticed_in_every_way_of_calling_it(family):
     if family == "estimators":  # classes of statsmodels and scikit-learn, by their methods
         assert ForbiddenCalls([family]).entry_of("KNeighborsRegressor.fit") == family
         return
-    found = {number: borrowed(way, family) for number, way in enumerate(WAYS[family])}
+    # the compiler and these take seconds to import, in every process that collects this file
+    import scipy.spatial.distance
+    import scipy.special
+    import scipy.stats  # noqa: F401
+
+    ways = scripted() if family == SCRIPTED else WAYS[family]
+    found = {number: borrowed(way, family) for number, way in enumerate(ways)}
     assert not [number for number, names in found.items() if not names]
 
 
