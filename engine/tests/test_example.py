@@ -48,19 +48,17 @@ for name in ("hintgrader", "methods_course", "attn_course", "attn_bank"):
         pass
 print(*found)"""
 # The libraries are imported once, which takes longer than what most commands do.
-COMMANDS = """import os, runpy, sys
-import hintgrader.nbgrader.settings, nbgrader.apps.nbgraderapp
+ENDED = "ended with status "
+COMMANDS = f"""import os, runpy, sys
+import hintgrader.testing.preloaded
 
-if any(command.startswith("hintgrader") for command in sys.argv[1:]):
-    import hintgrader.__main__, hintgrader.autograde.command
-for command in sys.argv[1:]:
+for command in sys.stdin:
     if not (child := os.fork()):
         sys.argv = command.split()
-        sys.modules.pop(f"{sys.argv[0]}.__main__", None)  # imported above, to be run now
+        sys.modules.pop(sys.argv[0] + ".__main__", None)  # imported above, to be run now
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         sys.exit()
-    if status := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-        sys.exit(status)"""
+    print({ENDED!r}, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sep="", flush=True)"""
 RIDGE = """def fit(design, target):
     penalty = 0.1 * np.eye(design.shape[1], dtype=design.dtype)
     return np.linalg.solve(design.T @ design + penalty, design.T @ target)"""
@@ -103,19 +101,25 @@ class Elsewhere:
         lay_out(self.course)
         shutil.copytree(Path(hintgrader.__file__).parent, self.packages / "hintgrader")
         (self.packages / "sitecustomize.py").write_text(ELSEWHERE, encoding="utf-8")
+        self.terminal = self.python(COMMANDS)
 
-    def python(self, *words: str) -> str:
-        """Run Python in the folder of the course; return what it says."""
+    def python(self, program: str) -> subprocess.Popen:
+        """Start a program of Python in the folder of the course."""
         own = {"PYTHONPATH": str(self.packages), "JUPYTER_CONFIG_DIR": str(self.packages / "none")}
         environment = {k: v for k, v in os.environ.items() if k != "HINTGRADER_SECRET"} | own
-        both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        run = subprocess.run([sys.executable, *words], cwd=self.course, env=environment, **both)
-        assert run.returncode == 0, run.stdout
-        return run.stdout
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        command = [sys.executable, "-c", program]
+        return subprocess.Popen(command, cwd=self.course, env=environment, text=True, **pipes)
 
-    def type(self, *commands: str) -> None:
-        """Run `python -m COMMAND` in the folder of the course, one after the other."""
-        self.python("-c", COMMANDS, *commands)
+    def type(self, command: str) -> None:
+        """Run `python -m COMMAND` in the folder of the course."""
+        print(command, file=self.terminal.stdin, flush=True)
+        said = []
+        for line in self.terminal.stdout:
+            said.append(line)
+            if line.startswith(ENDED):
+                break
+        assert said[-1:] == [f"{ENDED}0\n"], "".join(said)
 
     def record(self, assignment: str, student: str) -> SubmissionRecord:
         return read_record(record_path(self.course / "grading" / "results", assignment, student))
@@ -130,18 +134,21 @@ class Elsewhere:
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     """The course, released, handed in, graded, reported on and exported."""
     elsewhere = Elsewhere(tmp_path_factory.mktemp("elsewhere"))
-    elsewhere.type("nbgrader generate_assignment *")
-    for student, handed_in in STUDENTS.items():
-        for assignment, changes in handed_in.items():
-            hand_in(elsewhere.course, assignment, student, changes)
-    grading = (f"hintgrader autograde {assignment} --jobs 1" for assignment in POINTS)
-    elsewhere.type(*grading, f"hintgrader report {FIRST}", "nbgrader export --to grades.csv")
+    with elsewhere.terminal:
+        elsewhere.type("nbgrader generate_assignment *")
+        for student, handed_in in STUDENTS.items():
+            for assignment, changes in handed_in.items():
+                hand_in(elsewhere.course, assignment, student, changes)
+        for assignment in POINTS:
+            elsewhere.type(f"hintgrader autograde {assignment} --jobs 1")
+        elsewhere.type(f"hintgrader report {FIRST}")
+        elsewhere.type("nbgrader export --to grades.csv")
     return elsewhere
 
 
 def test_there_is_the_engine_and_no_package_of_the_course_it_came_with(elsewhere):
     where = f"{LOOK}\nimport hintgrader\nprint(hintgrader.__file__)"
-    found, place = elsewhere.python("-c", where).splitlines()
+    found, place = elsewhere.python(where).communicate()[0].splitlines()
     assert found.split() == ["hintgrader", "methods_course"]
     assert Path(place).is_relative_to(elsewhere.packages)
 
