@@ -46,7 +46,7 @@ class Operations(TorchFunctionMode):
     def __init__(self, note: Note) -> None:
         super().__init__()
         self.note = note
-        self._calls, self._seen = 0, set[tuple[str, bool]]()
+        self._calls, self._seen = 0, set[tuple[str, int]]()
         self._is_reading = False  # which the timer of an answer may interrupt
 
     def __torch_function__(
@@ -77,30 +77,26 @@ class Operations(TorchFunctionMode):
         except RuntimeError:
             raise Escaped from None
         noted = [one for thread in threads for one in _pushed(thread)]
-        if not noted or noted[-1].name() != MARK:
+        if not noted or noted[-1][0] != MARK:
             raise Escaped
-        names = dict.fromkeys((_name(one), _is_scripted(one)) for one in noted)
-        new = [pair for pair in names if pair not in self._seen]
+        new = [pair for pair in dict.fromkeys(noted) if pair not in self._seen]
         self._seen.update(new)
-        for pair in new:
-            self.note(*pair)
+        for name, scope in new:
+            # there are scripted functions, too, by which torch itself takes operators apart
+            is_scripted = scope == SCRIPTED and "::" not in name
+            self.note(f"autograd::{name}" if scope == BACKWARD else name, is_scripted)
 
 
-def _pushed(events: list[Any]) -> Iterator[Any]:
-    """Yield what is called, but no scripted functions that call nothing: they give defaults."""
+def _pushed(events: list[Any]) -> Iterator[tuple[str, int]]:
+    """Yield the name and the scope of what is called.
+
+    Scripted functions that call nothing are left out: they give defaults.
+    """
     for event, following in pairwise(events):
-        is_empty = event.scope() == SCRIPTED and following.kind() == "pop"
-        if event.kind() == "push" and not is_empty:
-            yield event
-
-
-def _is_scripted(noted: Any) -> bool:
-    """True for a scripted function, but for those by which torch itself takes operators apart."""
-    return noted.scope() == SCRIPTED and "::" not in noted.name()
-
-
-def _name(noted: Any) -> str:
-    return f"autograd::{noted.name()}" if noted.scope() == BACKWARD else noted.name()
+        if event.kind() == "push":
+            scope = event.scope()
+            if scope != SCRIPTED or following.kind() != "pop":
+                yield event.name(), scope
 
 
 @contextmanager

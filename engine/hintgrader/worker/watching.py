@@ -58,20 +58,26 @@ class Watch:
         self.may_use, self.packages, self.borrowed = may_use, packages, borrowed
         self.operations: Operations
         self._written_down: set[str] = set()
-        self._looked_at: set[CodeType] = set()
+        # by their numbers, as to compare them takes long; kept, so that no other has the number
+        self._looked_at: dict[int, CodeType] = {}
 
     def see(self, frame: FrameType, event: str, called: Any) -> None:
-        """Look at a call, as `sys.setprofile` tells of it."""
+        """Look at a call, as `sys.setprofile` tells of it: several times for each operator."""
+        if event == "c_return":
+            return
         code = frame.f_code
         if code.co_filename.startswith(GRADER):
             return
         if event == "c_call":
             self._see_function_of_c(frame, called)
-        elif event == "return" and code not in self._looked_at:
-            self._looked_at.add(code)
+        elif event == "call":
+            self._see_function_of_python(frame)
+        elif event == "return" and id(code) not in self._looked_at:
+            self._looked_at[id(code)] = code
             self._see_ufuncs_of(frame)
-        if event != "call":
-            return
+
+    def _see_function_of_python(self, frame: FrameType) -> None:
+        code = frame.f_code
         if self.packages.contain(code.co_filename):
             self._see_function_of_packages(frame)
         elif any(folder in code.co_filename for folder in INSTALLED):
