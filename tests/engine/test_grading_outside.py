@@ -466,7 +466,7 @@ def test_memory_that_snapshots_share_is_counted_once(process, monkeypatch):
 def test_what_has_been_begun_counts_when_all_the_time_is_used_up(process):
     again, endless = Cell(TRIED.source, "again"), Cell("while True: pass")
     cells = [BEGIN, Cell(RIGHT), TRIED, Cell(LEARNT), again, endless, SPARED]
-    graded = grade_notebook([*cells, Cell("1")], BANK, process, "unknown", 60, notebook_seconds=4)
+    graded = grade_notebook([*cells, Cell("1")], BANK, process, "unknown", 60, notebook_seconds=2)
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
     assert float(graded.parts["again"].public) > float(graded.parts["again"].points)
     assert graded.parts["spared"].state == "timed out"
