@@ -58,9 +58,9 @@ def exam() -> Figure:
 def one_estimate() -> Figure:
     """Draw three soundings."""
     key, value = torch.tensor([1.0, 2, 4]), torch.tensor([20.0, 40, 70])
-    metres, weights = torch.linspace(0, 5, 11), torch.tensor([0.2, 0.6, 0.2])
-    kernel = metres, (0.8 - 0.4 * (metres - 2.5).abs()).clamp(min=0)
-    return kernel_regression.one_estimate(2.5, key, value, weights, 42, kernel)
+    metres, counts = torch.linspace(0, 5, 11), torch.tensor([0.25, 0.75, 0.25])
+    kernel = metres, (1 - (metres - 2.5).abs() / 2).clamp(min=0)
+    return kernel_regression.one_estimate(2.5, key, value, counts, 42, kernel)
 
 
 FIGURES = [kernels, errors_by_width, errors_by_judge, exam, one_estimate]

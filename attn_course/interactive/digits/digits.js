@@ -40,7 +40,7 @@ attnFigure("digits", (root, data, say, parts) => {
     const heard = `At width ${width} the effective number of keys is ${effective.toFixed(1)} of ${keys.length}.`;
     const what = isBlank
       ? "Nothing is drawn."
-      : `It reads a ${read}, with ${percent(shares[read])} of the weight.`;
+      : `It reads ${withArticle(read)}, with ${percent(shares[read])} of the weight.`;
     const lies = value("labels") === "told" ? " Half of the labels are random." : "";
     say(`${what} ${heard}${lies}`);
   };

@@ -1,4 +1,5 @@
-// The pad with the query, ten shares, and some keys by rank, each with its weight.
+// The pad with the query, ten shares, and the query's pixels beside some keys by rank, each with its
+// weight.
 const PAD_FRAME = 3; // pixels
 
 // An image of 8 x 8 pixels: for each shade a line along the middle of its pixels.
@@ -68,33 +69,46 @@ const drawDigitShares = (pen, [x, y, width, height], { shares, read }) => {
   });
 };
 
+const withArticle = (digit) => `${digit === 8 ? "an" : "a"} ${digit}`;
+
 const ordinal = (rank) =>
   rank === 1 ? "nearest" : `${rank}${{ 2: "nd", 3: "rd" }[rank % 10] ?? "th"}`;
 
-// Keys at ranks that grow: their weights as bars, the nearest one's being the tallest.
-const drawRanked = (pen, [x, y, width], { order, weights, keys, labels, truth }) => {
+// Of little weights a digit more.
+const fine = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}%`;
+
+// Keys at ranks that grow: their weights as bars, the nearest one's being the tallest. Before them
+// stands the query, as large and as coarse as they are: the two that are compared.
+const drawRanked = (pen, [x, y, width], { ink, order, weights, keys, labels, truth }) => {
   const ranks = pen.narrow ? [1, 4, 16, 64, 256] : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    step = width / ranks.length,
+    step = width / (ranks.length + 1),
     side = Math.min(step - 12, 50),
     tall = 44,
-    floor = y + 24 + tall;
+    floor = y + 40 + tall,
+    small = { at: "middle", small: true },
+    first = x + step / 2;
+  drawInk(pen, "asked", [first - side / 2, floor + 6, side], ink);
+  drawFrame(pen, "asked-frame", [first - side / 2, floor + 6, side], "query", 2);
+  pen.text("asked-name", first, floor + side + 21, "query", "query", { at: "middle", bold: true });
+  pen.text("asked-size", first, floor + side + 38, "8 \u00d7 8", "ink", small);
   ranks.forEach((rank, n) => {
     const j = order[rank - 1],
-      middle = x + step * (n + 0.5),
+      middle = x + step * (n + 1.5),
       left = middle - side / 2;
     const high = (tall * weights[j]) / weights[order[0]];
     pen.rect(`weight${n}`, [left, floor - high, side, high], "weight", { round: 2 });
+    const share = weights[j] >= 0.0005 ? fine(weights[j]) : "";
+    pen.text(`weight${n}-is`, middle, floor - high - 9, share, "weight", small);
     drawInk(pen, `key${n}`, [left, floor + 6, side], keys[j]);
     drawFrame(pen, `key-frame${n}`, [left, floor + 6, side], "key", 2);
     const said = labels[j] === truth[j] ? `“${labels[j]}”` : `“${labels[j]}” \u2717`;
     pen.text(`label${n}`, middle, floor + side + 21, said, "value", { at: "middle", bold: true });
-    const small = { at: "middle", small: true };
     pen.text(`rank${n}`, middle, floor + side + 38, ordinal(rank), "ink", small);
   });
   pen.line(
     "weights-floor",
     [
-      [x, floor],
+      [x + step, floor],
       [x + width, floor],
     ],
     "ink",
@@ -111,7 +125,7 @@ const drawDigits = (pen, now) => {
   const bold = { bold: true };
   pen.text("pad-title", 0, 8, pen.narrow ? "draw here" : "query: draw here", "query", bold);
   drawPad(pen, [PAD_FRAME, top, side], now);
-  const said = now.read === undefined ? "" : `it reads a ${now.read}`;
+  const said = now.read === undefined ? "" : `it reads ${withArticle(now.read)}`;
   pen.text("shares-title", right, 8, said, "output", bold);
   drawDigitShares(pen, [right, top, pen.width - right, side + 6], now);
   const title = pen.narrow ? "weights of the keys" : "weights of the keys, by distance";

@@ -25,6 +25,19 @@ const powerAt = ({ state, query }, key) =>
   Math.exp(LOG_KERNELS[state.kernel](query / state.width - key / state.width));
 const tallOf = ({ floor }) => (floor - SURFACE) * 0.42;
 
+// No name is written across a line.
+const keepLineFree = (pen, points) => {
+  points.slice(1).forEach((to, i) => {
+    const from = points[i],
+      many = Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1]) / 4);
+    for (let n = 0; n < many; n++)
+      pen.keepFree(
+        from.map((one, c) => one + ((to[c] - one) * n) / many),
+        2,
+      );
+  });
+};
+
 const drawHill = (chart) => {
   const { pen, state, x, floor, query } = chart;
   const edge = placesOn(LINE, [query - state.width, query + state.width]).map((key) => [
@@ -33,20 +46,24 @@ const drawHill = (chart) => {
   ]);
   const closed = [[x(LINE[0]), floor], ...edge, [x(LINE[1]), floor]];
   const d = closed.map((point) => point.map((one) => one.toFixed(1)).join()).join("L");
-  pen.path("hill", `M${d}Z`, "query", { opacity: 0.13 });
-  pen.line("hill-edge", edge, "query", { line: 1.5, opacity: 0.6 });
+  pen.path("hill", `M${d}Z`, "query", { opacity: 0.2 });
+  pen.line("hill-edge", edge, "query", { line: 2, opacity: 0.85 });
+  keepLineFree(pen, edge);
 };
 
 const drawCurve = ({ pen, state, x, y, pairs }) => {
   const edges = pairs.flatMap(([key]) => [key - state.width, key + state.width]);
-  let d = "",
-    lifted = true;
+  const runs = [];
+  let lifted = true;
   for (const place of placesOn(LINE, state.kernel === "Gaussian" ? [] : edges)) {
     const { output, empty } = estimateAt(state, place);
-    if (!empty) d += `${lifted ? "M" : "L"}${x(place).toFixed(1)},${y(output).toFixed(1)}`;
+    if (!empty && lifted) runs.push([]);
+    if (!empty) runs.at(-1).push([x(place), y(output)]);
     lifted = empty;
   }
-  pen.path("curve", d || "M0,0", "output", { line: 2.5, opacity: 0.8 * pen.seen(3) });
+  const d = runs.map((run) => `M${run.map((at) => at.map((one) => one.toFixed(1))).join("L")}`);
+  for (const run of runs) keepLineFree(pen, run);
+  pen.path("curve", d.join("") || "M0,0", "output", { line: 2.5, opacity: 0.8 * pen.seen(3) });
 };
 
 const drawPoints = (chart) => {
@@ -79,23 +96,18 @@ const drawPoints = (chart) => {
   });
 };
 
-const drawQuery = ({ pen, model, set, x, y, floor, query }) => {
-  pen.line(
-    "query",
-    [
-      [x(query), floor],
-      [x(query), SURFACE - 12],
-    ],
-    "query",
-    { opacity: 0.8 },
-  );
+const drawQuery = ({ pen, set, x, floor, query }) => {
+  const upright = [
+    [x(query), floor],
+    [x(query), SURFACE - 12],
+  ];
+  pen.line("query", upright, "query", { opacity: 0.8 });
+  keepLineFree(pen, upright);
   const late = query > (LINE[0] + LINE[1]) / 2,
     side = late ? "end" : "start";
   const beside = x(query) + (late ? -8 : 8);
   const name = `query ${shown(query, 1)}`;
   pen.text("query-name", beside, SURFACE - 10, name, "query", { bold: true, at: side });
-  const opacity = model.empty ? 0 : pen.seen(3);
-  pen.disc("output", [x(query), y(model.output)], 8, "output", { opacity });
   putGrip(pen, "query", [x(query), floor], {
     label: "query",
     box: [x(query) - 20, SURFACE - 12, 40, floor - SURFACE + 32],
@@ -108,18 +120,31 @@ const drawQuery = ({ pen, model, set, x, y, floor, query }) => {
   });
 };
 
+const drawOutput = ({ pen, model, x, y, query }) => {
+  const opacity = model.empty ? 0 : pen.seen(3);
+  pen.disc("output", [x(query), y(model.output)], 8, "output", { opacity });
+};
+
 // The heaviest key says its weight first; a point that is left out says how far the others miss it.
 const drawNames = ({ pen, state, model, x, y, floor, strip, pairs, query }) => {
   const opacity = pen.seen(3),
     looks = { bold: true, halo: true, opacity };
-  const around = ([left, top], far) => [
-    [left + far, top + 16, "start"],
-    [left - far, top + 16, "end"],
-    [left + far, top - 14, "start"],
-    [left - far, top - 14, "end"],
-  ];
+  const around = ([left, top], far) =>
+    [16, -14, 30, -28, 44, -42, 58, -56].flatMap((down) => [
+      [left + far, top + down, "start"],
+      [left - far, top + down, "end"],
+    ]);
+  const name = (key, at, far, text, more) => {
+    const places = around(at, far).filter(([left, top, side]) => {
+      const box = boxOf(left, top, text, side, more);
+      return top > SURFACE && top < floor - 10 && box[0] >= 0 && box[2] <= pen.width;
+    });
+    if (pen.name(key, places, text, "output", more)) return;
+    const [[left, top, side]] = places; // all are taken: over a line, rather than nowhere
+    pen.text(key, left, top, text, "output", { ...more, at: side });
+  };
   const at = [x(query), y(model.output)];
-  if (!model.empty) pen.name("output-is", around(at, 11), shown(model.output, 1), "output", looks);
+  if (!model.empty) name("output-is", at, 11, shown(model.output, 1), looks);
   const weights = { bold: true, opacity: pen.seen(2) };
   pen.name("weights", [[30, floor + strip - 10, "start"]], "weights", "weight", weights);
   const order = pairs
@@ -144,7 +169,7 @@ const drawNames = ({ pen, state, model, x, y, floor, strip, pairs, query }) => {
     ];
     pen.line(`miss${j}`, miss, "output", { line: 1.5, dash: "3 3", opacity });
     const text = `off by ${shown(Math.abs(value - output), 0)} cm`;
-    pen.name(`miss${j}-is`, around(miss[0], 10), text, "output", { small: true, opacity });
+    name(`miss${j}-is`, miss[0], 10, text, { small: true, halo: true, opacity });
   });
 };
 
@@ -203,8 +228,9 @@ attnMachine("machine-kernel-regression", {
     drawRiver(chart);
     drawHill(chart);
     drawCurve(chart);
+    drawQuery(chart); // before the points: it is the first that the Tab key reaches
     drawPoints(chart);
-    drawQuery(chart);
+    drawOutput(chart);
     drawNames(chart);
     return floor + strip + 20;
   },

@@ -89,7 +89,8 @@ const makePen = (svg) => {
   // No name is written over a knob or a dot.
   pen.keepFree = ([x, y], r) => written.push([x - r, y - r, x + r, y + r]);
 
-  // A name has several places; it takes the first that is free, or it is not written.
+  // A name has several places; it takes the first that is free, or it is not written. Returns whether
+  // it is.
   pen.name = (key, places, text, role, looks = {}) => {
     const free = ([x, y, at]) => {
       const box = boxOf(x, y, text, at, looks),
@@ -99,6 +100,7 @@ const makePen = (svg) => {
     const [x, y, at] = places.find(free) ?? [];
     const { within: _, ...others } = looks;
     if (at) pen.text(key, x, y, text, role, { ...others, at });
+    return Boolean(at);
   };
 
   const looksOf = (role, { line, opacity = 1, dash }) => ({

@@ -158,7 +158,7 @@ const drawFoot = ({ pen, wide, at, top, bottom }, { sum, weights, output }) => {
   const between = (at.power[1] + at.weight[0]) / 2;
   const divides = { at: "middle", small: true, ...look };
   if (wide) pen.text("divide", between, (top + bottom) / 2, "\u00f7 sum", "weight", divides);
-  const said = wide ? `sum ${shown(sum)}` : brief(sum);
+  const said = `sum ${wide ? shown(sum) : brief(sum)}`;
   pen.text("sum", at.power[1], y, said, "weight", { at: "end", bold: true, ...look });
   pen.text("one", at.weight[1] + 6, y, shown(total(weights)), "weight", look);
   const last = { at: "end", bold: true, opacity: blended };

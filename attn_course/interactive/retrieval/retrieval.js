@@ -42,7 +42,11 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, sho
   const label = (text, x, y, more) =>
     attnElement("text", { x: x.toFixed(1), y: (y + 5).toFixed(1), ...more }, text);
   const name = (which, x, y) =>
-    label(words[which], x, y, { "text-anchor": "middle", style: `fill:${inks[which]}` });
+    label(words[which], x, y, {
+      "text-anchor": "middle",
+      class: "attn-in-band", // the line of the query does not run through its letters
+      style: `fill:${inks[which]};stroke:${typical[which]}`,
+    });
   const box = (x, y, width, height, fill) => attnElement("rect", { x, y, width, height, fill });
 
   const drawStrips = ({ from, to, said }) => {
