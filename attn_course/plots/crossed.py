@@ -1,6 +1,6 @@
 """The attention layer as tables that meet: a weight stands where its query crosses its key."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import INK, ROLE, closed, ink_over, style
+from attn_course.plots import GREY, INK, ROLE, closed, ink_over, style
 
 # The width of a cell of each table, and from the left edge of each to where the next can begin.
 QUERY, WEIGHT, VALUE = 0.85, 1.75, 1.45
@@ -21,6 +21,7 @@ LEFT, ASIDE, TO_VALUES = (
 )  # room between tables; before the values it holds their words
 HEADS = 0.35  # from a table to the words at its edge
 FIRST_STRENGTH = 0.12  # of the colour of a cell that holds 0
+BELOW = 1.3  # from a row of scores down to the weights that are made of it
 
 
 class Lookup(NamedTuple):
@@ -49,7 +50,16 @@ class Lookup(NamedTuple):
     output: Tensor
 
 
-def crossed(lookup: Lookup, letters: Sequence[str], note: str, rows: int, columns: int) -> Figure:
+def crossed(
+    lookup: Lookup,
+    letters: Sequence[str],
+    note: str,
+    new: Collection[str] = (),
+    *,
+    rows: int,
+    columns: int,
+    scores: Tensor | None = None,
+) -> Figure:
     """Draw the keys above the weights and the values above the outputs, the queries at the left.
 
     All pictures of as many rows and columns have one size, so that the next shows what is new.
@@ -59,25 +69,37 @@ def crossed(lookup: Lookup, letters: Sequence[str], note: str, rows: int, column
         letters: What is written for the tables of queries, keys and values, and below those of
             weights and outputs.
         note: What is new in this picture, in a few lines of a dozen letters.
+        new: The names of queries that stand out.
         rows: Number of queries to leave room for.
         columns: Width of a value to leave room for.
+        scores: The scores of a single query, (1, key_len), to be drawn where it meets the keys,
+            with the weights and the output below.
     """
     _, width = lookup.query.shape
     middle = width * QUERY + ASIDE
     right = middle + len(lookup.words) * WEIGHT + TO_VALUES
     tall = len(lookup.words)
+    made = 0.0 if scores is None else -BELOW
     with style(letters=11.5):
         figure, axes = plt.subplots(figsize=(4.9, 3.4))
         tables = (
             ("query", lookup.query, 0.0, 0.0, QUERY, "{:g}"),
             ("key", lookup.key.T, middle, width + HEADS, WEIGHT, "{:g}"),
-            ("weight", lookup.weights, middle, 0.0, WEIGHT, "{:.2f}"),
+            ("weight", lookup.weights, middle, made, WEIGHT, "{:.2f}"),
             ("value", lookup.value, right, tall + HEADS, VALUE, "{:g}"),
-            ("output", lookup.output, right, 0.0, VALUE, "{:.2f}"),
+            ("output", lookup.output, right, made, VALUE, "{:.2f}"),
         )
         for role, table, x, top, wide, form in tables:
             _table(axes, (x, top), ROLE[role], table, wide, form)
-        _heads(axes, lookup, (middle, right), letters)
+        if scores is not None:
+            _table(axes, (middle, 0.0), GREY, scores, WEIGHT, "{:g}")
+            beside = middle + tall * WEIGHT + 0.15
+            for name, top in (("score", 0.0), ("weight", made)):
+                axes.text(beside, top - 0.53, name, va="center")
+        _heads(axes, lookup, (middle, right), letters, made)
+        for row, name in enumerate(lookup.askers):
+            look = {"fontweight": "bold"} if name in new else {}
+            axes.text(-0.15, -row - 0.5, name, style="italic", ha="right", va="center", **look)
         axes.text(LEFT, width + HEADS + 0.95, note, va="top", linespacing=1.3)
         end = right + columns * VALUE
         axes.set(xlim=(LEFT, end + 0.1), ylim=(-rows - 2.3, width + HEADS + 1.0))
@@ -103,15 +125,18 @@ def _table(
             axes.text(*place, form.format(number), ha="center", va="center", color=ink)
 
 
-def _heads(axes: Axes, lookup: Lookup, starts: tuple[float, float], letters: Sequence[str]) -> None:
-    """Name rows and columns at their edges, and each table in bold type."""
+def _heads(
+    axes: Axes, lookup: Lookup, starts: tuple[float, float], letters: Sequence[str], made: float
+) -> None:
+    """Name columns and keys at their edges, and each table in bold type.
+
+    `made` is the top of weights and outputs.
+    """
     (middle, right), (width, tall) = starts, (len(lookup.traits), len(lookup.words))
     above, lower = HEADS + 0.15, -len(lookup.query) - 0.2
     side = {"ha": "right", "va": "center"}
     upright = {"rotation": 90, "ha": "center"}
     bold = {"fontweight": "bold", "ha": "center"}
-    for row, name in enumerate(lookup.askers):
-        axes.text(-0.15, -row - 0.5, name, style="italic", **side)
     for place, name in enumerate(lookup.traits):
         axes.text((place + 0.5) * QUERY, lower, name, va="top", **upright)
         axes.text(middle - 0.15, width + HEADS - place - 0.5, name, **side)
@@ -126,5 +151,5 @@ def _heads(axes: Axes, lookup: Lookup, starts: tuple[float, float], letters: Seq
     axes.text(0, 0.3, query, va="bottom", fontweight="bold")
     axes.text(middle - 0.15, width + above, key, va="bottom", ha="right", fontweight="bold")
     axes.text(right - 0.15, tall + above, value, va="bottom", ha="right", fontweight="bold")
-    axes.text(middle + tall * WEIGHT / 2, lower, weights, va="top", **bold)
-    axes.text(right + len(lookup.handed) * VALUE / 2, lower, outputs, va="top", **bold)
+    axes.text(middle + tall * WEIGHT / 2, lower + made, weights, va="top", **bold)
+    axes.text(right + len(lookup.handed) * VALUE / 2, lower + made, outputs, va="top", **bold)

@@ -6,7 +6,7 @@ it alone, in large letters, for teachers who show it to a class. `:::{lab-pictur
 the picture of one, which opens it, and `:::{lab-figure} retrieval` the figure itself. The role
 `{lab}` links to such a page in a given state:
 `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is what the figure's own
-link holds.
+link holds. In a chapter, the role `{state}` does so with the figure of the chapter itself.
 """
 
 from __future__ import annotations
@@ -87,6 +87,14 @@ class LabRole(ReferenceRole):
         return [nodes.reference("", self.title, refuri=address, internal=False)], []
 
 
+class StateRole(ReferenceRole):
+    """A link to the figure of the same page in a state, written as for a laboratory."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        address = f"#lab={self.target}"
+        return [nodes.reference("", self.title, refuri=address, internal=False)], []
+
+
 class LabFigure(SphinxDirective):
     """The figure of a laboratory itself."""
 
@@ -141,6 +149,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Join the build: the role, the directive, and the pages at its end."""
     laboratories.cache_clear()
     app.add_role("lab", LabRole())
+    app.add_role("state", StateRole())
     app.add_directive("lab-figure", LabFigure)
     app.add_directive("lab-picture", LabPicture)
     app.connect("build-finished", put_laboratories)

@@ -13,9 +13,8 @@ from torch.testing import assert_close
 from attn_course.bahdanau import additive_scores
 from attn_course.captions.exact_expectation import exact_score_gradient, reinforce_variance
 from attn_course.interactive.machine.draws import (
-    DRAWS,
     KEYS,
-    SEED,
+    SHOWN,
     WIDTHS,
     cells_drawn,
     scores_by_width,
@@ -151,9 +150,9 @@ def bahdanau(got: Reading) -> dict[str, Tensor]:
 def scaled_dot_product(got: Reading) -> dict[str, Tensor]:
     """The script gets the scores of one draw, to three decimals, and the mean slopes of all."""
     place = WIDTHS.index(got["d"])
-    generator = torch.Generator().manual_seed(SEED)
+    generator = torch.Generator().manual_seed(SHOWN)
     query, key = (
-        torch.randn(DRAWS, many, WIDTHS[-1], generator=generator, dtype=torch.float64)
+        torch.randn(1, many, WIDTHS[-1], generator=generator, dtype=torch.float64)
         for many in (1, KEYS)
     )
     query, key = query[0, :, : got["d"]], key[0, :, : got["d"]]

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 
-from attn_course.plots import ROLE
+from attn_course.plots import GREY, ROLE
 from attn_course.plots import scaled_dot_product as figures
 from attn_course.plots.crossed import Lookup
 from attn_course.plots.crossed import crossed as draw_crossed
@@ -60,6 +60,20 @@ LOOKUP = Lookup(
 )
 
 
+ONE = LOOKUP._replace(
+    askers=["one"],
+    query=LOOKUP.query[:1],
+    weights=LOOKUP.weights[:1],
+    output=LOOKUP.output[:1],
+)
+
+
+def scored() -> Figure:
+    """Draw a query, its scores and, below them, its weights and its output."""
+    scores = torch.tensor([[2.0, 0, 1]])
+    return draw_crossed(ONE, "qKVao", "a note", rows=2, columns=4, scores=scores)
+
+
 def crossed() -> Figure:
     """Draw a layer of two queries and three keys, with room for a wider value."""
     return draw_crossed(LOOKUP, "QKVAO", "a note,\nof two lines", rows=2, columns=4)
@@ -95,7 +109,7 @@ def in_blocks() -> Figure:
     return figures.in_blocks(POWERS, VALUES, 2, ["total 9\nblend 120", "total 20\nblend 480"])
 
 
-DIAGRAMS = [crossed, in_blocks]
+DIAGRAMS = [crossed, scored, in_blocks]
 FIGURES = [*DIAGRAMS, louder, variances, slopes, learning, masks]
 
 
@@ -113,7 +127,7 @@ def boxes(figure: Figure) -> list[Rectangle]:
 
 def tables(figure: Figure) -> dict[str, list[Rectangle]]:
     """Return the cells of each table, by its role."""
-    roles = {to_rgb(colour): role for role, colour in ROLE.items()}
+    roles = {to_rgb(colour): role for role, colour in (ROLE | {"score": GREY}).items()}
     found: dict[str, list[Rectangle]] = {}
     for box in boxes(figure):
         found.setdefault(roles[to_rgb(box.get_facecolor())], []).append(box)
@@ -176,20 +190,34 @@ def test_crossed_names_rows_columns_and_tables() -> None:
 
 
 def test_crossed_keeps_the_room_of_rows_and_columns_that_it_lacks() -> None:
-    one = LOOKUP._replace(
-        askers=["one"],
-        query=LOOKUP.query[:1],
-        weights=LOOKUP.weights[:1],
-        output=LOOKUP.output[:1],
-    )
-    (fewer,) = draw_crossed(one, "QKVAO", "", rows=2, columns=4).axes
+    (fewer,) = draw_crossed(ONE, "QKVAO", "", rows=2, columns=4).axes
     (all_of,) = crossed().axes
     assert fewer.get_xlim() == all_of.get_xlim()
     assert fewer.get_ylim() == all_of.get_ylim()
 
 
+def test_scores_stand_where_the_query_meets_the_keys_and_what_is_made_of_them_below() -> None:
+    figure = scored()
+    (axes,) = figure.axes
+    found = tables(figure)
+    rows = {role: places(cells, Rectangle.get_y) for role, cells in found.items()}
+    columns = {role: places(cells, Rectangle.get_x) for role, cells in found.items()}
+    assert rows["score"] == rows["query"]
+    assert columns["score"] == columns["weight"] == columns["key"]
+    assert rows["weight"] == rows["output"]
+    assert rows["weight"][0] + 1 < rows["score"][0]
+    assert axes.get_ylim()[0] < rows["weight"][0]
+    assert {"score", "weight"} <= set(words_in(figure))
+
+
+def test_new_queries_stand_out() -> None:
+    (axes,) = draw_crossed(LOOKUP, "QKVAO", "", ["other"], rows=2, columns=4).axes
+    bold = {t.get_text() for t in axes.texts if t.get_fontweight() == "bold"}
+    assert bold & {*LOOKUP.askers} == {"other"}
+
+
 def test_letters_in_boxes_are_legible() -> None:
-    for figure in (crossed(), in_blocks()):
+    for figure in (crossed(), scored(), in_blocks()):
         (axes,) = figure.axes
         for box in boxes(figure):
             inside = [

@@ -16,8 +16,8 @@ from tests.conftest import ROOT
 ALL = "query key value weight output"
 # Of what a static figure paints in each colour; its caption, its letters or the text say so.
 PAINTED = {
-    ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-crossing fig-one-word
-        fig-three-roles fig-heads fig-compartments""",
+    ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-crossing fig-crossing-values
+        fig-one-word fig-three-roles fig-heads fig-compartments""",
     "query key value output": "fig-two-decoders fig-feeding",
     "query key weight output": "fig-two-looks",
     "query key weight": "fig-temperatures",

@@ -74,7 +74,7 @@ const makePen = (svg) => {
     node.replaceChildren(line);
     for (const [part, dy, size] of below
       ? [
-          [below, 4, "0.75em"],
+          [below, 4, "0.85em"],
           [rest, -4],
         ]
       : []) {

@@ -14,9 +14,9 @@ const planeOf = (pen, key, [x, y, width, height], [left, right, down, up], title
 
   // what points out of the plane ends at its edge
   plane.inside = (id, draw) => pen.inside(`${key}-${id}-inside`, plane.box, draw);
-  plane.arrow = (id, vector, tone, { from = [0, 0], name, ...looks } = {}) => {
+  plane.arrow = (id, vector, tone, { from = [0, 0], name, written, ...looks } = {}) => {
     plane.inside(id, () => pen.arrow(`${key}-${id}-arrow`, to(from), to(vector), tone, looks));
-    if (name) plane.names.push([id, vector, name, tone, looks.opacity]);
+    if (name) plane.names.push([id, vector, name, tone, written ?? looks.opacity]);
   };
   // names come last: they take the first free place around the tip, a few pixels outside at most
   plane.write = (outside = 0) => {
@@ -86,6 +86,8 @@ const placesAt = ({ to, box: [x, y, width, height] }, vector, name) => {
       [10 * side, 32],
       [10 * side, -32],
     ]),
+    [0, 37],
+    [0, -37],
   ];
   const half = (name.length * LETTER.bold) / 2 + 1;
   return around.map(([right, down]) => {
@@ -102,16 +104,18 @@ const placesAt = ({ to, box: [x, y, width, height] }, vector, name) => {
 const bend = (images, vector) => blend(vector, images);
 
 // A matrix is dragged by its rows, the images of the two base vectors.
-const drawMatrix = (plane, id, images, set) => {
+const drawMatrix = (plane, id, images, set, { named } = {}) => {
   const [a, b] = images.map(plane.to),
     far = plane.to(bend(images, [1, 1]));
   const corners = [plane.zero, a, far, b].map((one) => one.map((c) => c.toFixed(1)).join());
   plane.inside(`${id}-cell`, () =>
     plane.pen.path(`${plane.key}-${id}-box`, `M${corners.join("L")}Z`, "ink", { opacity: 0.1 }),
   );
-  images.forEach((image, c) =>
-    plane.grip(`${id}${c}`, image, `${id}, row ${c + 1}`, "ink", (to) => set(images.with(c, to)), {
+  images.forEach((image, c) => {
+    const name = `row ${c + 1}`;
+    plane.grip(`${id}${c}`, image, `${id}, ${name}`, "ink", (to) => set(images.with(c, to)), {
       square: true,
-    }),
-  );
+    });
+    if (named) plane.names.push([`${id}${c}`, image, name, "ink"]);
+  });
 };

@@ -13,22 +13,34 @@ const modelOf = ({ d }, { draws, slopes, stops }) => {
   return { place, slopes, ...Object.fromEntries(kinds) };
 };
 
-// The scores of all widths have one axis: it is seen that they grow.
-const drawKind = (pen, key, title, [x, width], tall, ends, { scores, weights }) => {
+// The scores of all widths have one axis: it is seen that they grow. After the root they have an axis
+// of their own, the same at all widths too. Behind them is how large they typically are.
+const drawKind = (
+  pen,
+  key,
+  title,
+  [x, width],
+  [tall, low],
+  [ends, typical],
+  { scores, weights },
+) => {
   const opacity = pen.seen(2),
-    [highest, largest] = [scores, weights].map((list) => `largest ${shown(Math.max(...list))}`);
+    size = `typically ${shown(typical, 1)}`,
+    largest = `largest ${shown(Math.max(...weights))}`,
+    from = 36;
   pen.text(`${key}-title`, x, 8, title, "ink", { bold: true });
-  pen.text(`${key}-highest`, x + width, 8, highest, "ink", { at: "end", halo: true });
-  if (key === "root")
-    pen.text("root-scale", x + width, 26, "same scale", "ink", { at: "end", small: true });
-  drawBars(pen, `${key}-score`, [x, 22, width, tall], scores, ends, "ink", {
+  pen.text(`${key}-size`, x + width, 8, size, "ink", { at: "end", halo: true });
+  const up = scaleOf(...ends, from + tall, from),
+    [top, foot] = [typical, -typical].map(up);
+  pen.rect(`${key}-typical`, [x, top, width, foot - top], "ink", { opacity: 0.13, round: 1 });
+  drawBars(pen, `${key}-score`, [x, from, width, tall], scores, ends, "ink", {
     opacity: 0.55,
   });
-  const y = tall + 42;
+  const y = from + tall + 20;
   pen.text(`${key}-weights`, x, y, "weights", "weight", { bold: true, opacity });
   pen.text(`${key}-largest`, x + width, y, largest, "weight", { at: "end", halo: true, opacity });
   const grown = weights.map((weight) => weight * opacity);
-  drawBars(pen, `${key}-weight`, [x, y + 14, width, tall], grown, [0, 1], "weight");
+  drawBars(pen, `${key}-weight`, [x, y + 14, width, low], grown, [0, 1], "weight");
 };
 
 const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) => {
@@ -66,7 +78,7 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
       opacity,
     });
     pen.disc(`curve-${key}-here`, [x(place), y(mean)], 5, "ink", { opacity });
-    const beside = [x(last), y(slopes[key][at]) + away];
+    const beside = [x(last) - 8, y(slopes[key][at]) + away];
     pen.text(`curve-${key}-name`, ...beside, name, "ink", { at: "end", halo: true, opacity });
   }
   putGrip(pen, "d", [x(place), top + height], {
@@ -85,17 +97,25 @@ attnMachine("machine-scaled-dot-product", {
   draw(pen, state, model, set, { stops, draws }) {
     const gap = pen.narrow ? 14 : 30,
       width = (pen.width - gap) / 2,
-      tall = pen.narrow ? 68 : 82,
-      ends = [Math.min(...draws.flat()), Math.max(...draws.flat())],
+      tall = pen.narrow ? [68, 58] : [88, 66],
+      most = Math.max(...draws.flat().map(Math.abs)),
+      root = Math.sqrt(Math.max(...stops.d)), // at the largest width both look alike
       named = pen.narrow ? "q \u00b7 k" : "scores q \u00b7 k";
-    drawKind(pen, "raw", named, [0, width], tall, ends, model.raw);
-    drawKind(pen, "root", `${named} / \u221ad`, [width + gap, width], tall, ends, model.root);
-    return drawSlopes(pen, state, model, set, 2 * tall + 98, stops.d);
+    const scales = [1, root].map((by) => [-most / by, most / by]);
+    drawKind(pen, "raw", named, [0, width], tall, [scales[0], Math.sqrt(state.d)], model.raw);
+    const right = [width + gap, width];
+    drawKind(pen, "root", `${named} / \u221ad`, right, tall, [scales[1], 1], model.root);
+    pen.text("root-scale", pen.width, 25, `drawn ${root} times as tall`, "ink", {
+      at: "end",
+      halo: true,
+      small: true,
+    });
+    return drawSlopes(pen, state, model, set, tall[0] + tall[1] + 108, stops.d);
   },
   say({ d }, { raw, root }, step) {
     const most = (list) => Math.max(...list);
     if (step === 1)
-      return `Width ${d}: the largest score is ${shown(most(raw.scores), 1)}, after the root ${shown(most(root.scores), 1)}.`;
+      return `Width ${d}: scores are typically about ${shown(Math.sqrt(d), 1)}, as the grey band, after the root about 1.`;
     if (step === 2)
       return `Width ${d}: the largest of sixteen weights is ${shown(most(raw.weights))} without the root, ${shown(most(root.weights))} with it.`;
     return `Width ${d}: the mean slope is ${shown(raw.mean)} without the root, ${shown(root.mean)} with it.`;

@@ -7,14 +7,15 @@ const drawProjected = (pen, id, box, title, role, made, shownAt, state, set) => 
     plane = planeOf(pen, id, box, VIEW, projected ? `${title} ${name}` : title, role),
     images = pairsOf(state[name]);
   made.forEach((vector, i) => {
-    const quiet = id === "Q" && i !== state.row[0];
-    const opacity = pen.seen(shownAt) * (quiet ? 0.5 : 1);
-    plane.arrow(`a${i}`, vector, role, { line: quiet ? 1.3 : 2.4, name: BARK.words[i], opacity });
+    const quiet = id === "Q" && i !== state.row[0],
+      written = pen.seen(shownAt),
+      opacity = written * (quiet ? 0.5 : 1);
+    const looks = { line: quiet ? 1.3 : 2.4, name: BARK.words[i], opacity, written };
+    plane.arrow(`a${i}`, vector, role, looks);
   });
-  if (projected) drawMatrix(plane, name, images, (to) => set({ [name]: to.flat() }));
-  // no name lies on an arrow
-  for (const vector of made)
-    for (const part of [0.3, 0.6, 0.9]) pen.keepFree(plane.to(vector.map((one) => part * one)), 2);
+  if (projected)
+    drawMatrix(plane, name, images, (to) => set({ [name]: to.flat() }), { named: true });
+  keepArrowsFree(pen, plane, made);
   plane.write();
 };
 

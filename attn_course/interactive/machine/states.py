@@ -175,7 +175,7 @@ STATES = {
             "x": (0, 2, 1, 1, 2, 0),
             "W_Q": (0, 0, 2, 0),
             "W_K": (1, 0, 0, 1),
-            "W_V": (1, 0, -1, 0),
+            "W_V": (1, 0, 0, 0),
             "row": (0,),
         },
         controls={"projections": Choice("projections", ("on", "off"))},

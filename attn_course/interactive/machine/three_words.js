@@ -20,6 +20,12 @@ const lookAround = (words, [query, key, value], scale, row) => {
   };
 };
 
+// No name lies on an arrow.
+const keepArrowsFree = (pen, plane, vectors) => {
+  for (const vector of vectors)
+    for (const part of [0.3, 0.6, 0.9]) pen.keepFree(plane.to(vector.map((one) => part * one)), 2);
+};
+
 const drawWords = (pen, box, { words, axes }, { x, row }, set) => {
   const plane = planeOf(pen, "x", box, VIEW, "words x");
   const [left, top, width, height] = box,
@@ -32,6 +38,7 @@ const drawWords = (pen, box, { words, axes }, { x, row }, set) => {
       size: 6,
     });
   });
+  keepArrowsFree(pen, plane, pairsOf(x));
   plane.write();
 };
 

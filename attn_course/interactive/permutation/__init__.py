@@ -41,9 +41,7 @@ def permutation_explorer(words: Sequence[str]) -> InteractiveFigure:
         name="permutation",
         label="Nine words that look at each other, with controls to shuffle them",
         controls=_controls(".".join(map(str, heap.tolist()))),
-        readings=readings(
-            answers="answers", looks="the row in the frame", apart="put back in order"
-        ),
+        readings=readings(answers="answers", looks="the dashed row", apart="put back in order"),
         data={
             "words": VOCABULARY,
             "first": heap.tolist(),
