@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.path import Path as MatplotlibPath
 from torch import Tensor
 
 from attn_course.plots import (
@@ -19,7 +20,6 @@ from attn_course.plots import (
     COMPARED,
     FAINT,
     FROM_NOTHING_TO_WEIGHT,
-    GREY,
     INK,
     PAPER,
     ROLE,
@@ -73,28 +73,33 @@ def compartments(letters: str = "xabya") -> Figure:
         letters: The sequence, whose last letter stands in it once before.
     """
     last, found = len(letters) - 1, letters.index(letters[-1]) + 1
-    rows = {"next": 3.4, "letter": 1.7, "after": 0.0}
+    rows = {"next": 3.4, "after": 1.7, "letter": 0.0}
+    left = [1.45 * at for at in range(len(letters))]  # with gaps, through which arrows go
     roles = {("letter", last): "query", ("after", found): "key", ("letter", found): "value"}
     with style():
         figure, axes = plt.subplots(figsize=(PHONE, 3.3))
         for at, letter in enumerate(letters):
             before = letters[at - 1] if at else ""
             answer = letters[found] if at == last else ""
-            for name, part in zip(rows, (answer, letter, before), strict=True):
+            for name, part in zip(rows, (answer, before, letter), strict=True):
                 role = "output" if name == "next" else roles.get((name, at), "")
-                _compartment(axes, (at, rows[name]), part, role)
+                _compartment(axes, (left[at], rows[name]), part, role)
             if at:
                 look = {"alpha": 1.0 if at == found else 0.4}
-                _arrow(axes, (at - 0.5, 1.34), (at + 0.4, 0.38), ROLE["weight"], **look)
+                start, end = (left[at - 1] + 0.8, 0.36), (left[at] + 0.4, 1.32)
+                _arrow(axes, start, end, ROLE["weight"], **look)
         for name, height in rows.items():
             axes.text(-0.25, height, name, ha="right", va="center")
         alike = {"arrowstyle": "-", "linestyle": (0, (1, 1.5)), "linewidth": 2.2}
-        _arrow(axes, (last + 0.4, 1.34), (found + 0.7, 0.38), INK, **alike)
-        _arrow(axes, (found + 0.5, 2.06), (last + 0.4, 3.02), ROLE["weight"])
-        axes.text(last + 1.2, 2.55, "layer 1\ncopies", va="center")
-        axes.text(last + 1.2, 0.85, "layer 1\nmatches", va="center")
+        _arrow(axes, (left[last] + 0.3, 0.38), (left[found] + 0.8, 1.32), INK, **alike)
+        beside = [(left[found] + x, y) for x, y in ((0.6, 0.36), (1.15, 1.1), (1.0, 2.7))]
+        gap = MatplotlibPath([*beside, (left[last] + 0.2, 3.02)], [1, 4, 4, 4])
+        copied = {"arrowstyle": "->", "mutation_scale": 11, "color": ROLE["weight"]}
+        axes.add_patch(FancyArrowPatch(path=gap, linewidth=1.8, **copied))
+        axes.text(left[last] + 1.2, 2.55, "layer 1\ncopies", va="center")
+        axes.text(left[last] + 1.2, 0.85, "layer 1\nmatches", va="center")
         axes.text(-0.25, 0.85, "layer 0\ncopies", ha="right", va="center")
-        axes.set(xlim=(-2.0, last + 3.1), ylim=(-0.45, 3.85))
+        axes.set(xlim=(-2.3, left[last] + 3.6), ylim=(-0.45, 3.85))
         axes.axis("off")
     return closed(figure)
 
@@ -173,7 +178,7 @@ def drop(
         above.axhline(chance, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         end = every * (max(values.shape[1] for values in losses.values()) - 1)
         above.text(end, chance + 0.05, "knowing nothing", ha="right", va="bottom")
-        colours = (VIOLET, BROWN, GREY)
+        colours = (VIOLET, BROWN, INK)
         for axes, runs, inks in ((above, losses, colours), (below, scores, (INK, INK))):
             for (name, values), colour, mark in zip(runs.items(), inks, LINES, strict=False):
                 at = every * torch.arange(values.shape[1])
@@ -182,10 +187,10 @@ def drop(
         name, values = fallen
         half = every * int((values.mean(0) < chance / 2).nonzero()[0])
         above.text(half + 0.06 * end, chance / 2, name, color=colours[0], va="center")
-        for number, ((name, values), colour) in enumerate(zip(flat, colours[1:], strict=True)):
-            height = values[:, -1].mean().item() - 0.12 - 0.36 * number
-            ink = INK if colour == GREY else colour  # grey letters would be too pale
-            above.text(end, height, name, color=ink, ha="right", va="top")
+        # these lie so near each other that only their dashes tell which is which
+        under = min(values[:, -1].min().item() for _, values in flat) - 0.1
+        lines = [line for line in above.lines if line.get_label() in dict(flat)]
+        above.legend(handles=lines, loc="upper right", bbox_to_anchor=(1, under / (1.2 * chance)))
         sides = {"va": "top"}, {"va": "bottom"}  # the lower one below, the upper one above
         for (name, values), side, away in zip(scores.items(), sides, (-0.13, 0.03), strict=True):
             below.text(end, values[:, -1].mean().item() + away, name, ha="right", **side)
@@ -193,6 +198,33 @@ def drop(
         below.set(
             ylim=(0, 1.1), yticks=(0, 0.5, 1), xlim=(0, None), xlabel="steps", ylabel="weight"
         )
+    return closed(figure)
+
+
+def one_place_off(weights: Tensor, scores: Mapping[int, float]) -> Figure:
+    """Draw the weights of a second copy, and the diagonals on which two scores are read.
+
+    Args:
+        weights: From each letter of the second copy to those of both, (length, 2 * length).
+        scores: For each number of places back, the mean weight on that diagonal.
+    """
+    length = len(weights)
+    looks = zip(scores.items(), (BROWN, VIOLET), ("--", "-"), strict=True)
+    with style():
+        figure, axes = plt.subplots(figsize=(PHONE, 2.9))
+        axes.imshow(weights.numpy(), cmap=FROM_NOTHING_TO_WEIGHT, vmin=0, vmax=1)
+        axes.axvline(length - 0.5, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        for number, ((back, score), colour, mark) in enumerate(looks):
+            rows = torch.arange(length)
+            axes.plot(rows + length - back, rows, mark, color=colour, linewidth=1.2)
+            words = f"{back} back: {score:.2f}"
+            axes.text(1.05 * length, length * (1 + number) / 5, words, color=colour, va="center")
+        axes.spines[:].set_visible(True)
+        middles = (length / 2 - 0.5, 1.5 * length - 0.5)
+        axes.set_xticks(middles, ["first copy", "second copy"])
+        axes.set_yticks([])
+        axes.tick_params(length=0)
+        axes.set(xlabel="the letter looked at", ylabel="from the second copy")
     return closed(figure)
 
 

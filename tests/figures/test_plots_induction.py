@@ -52,9 +52,28 @@ def test_letters_of_losses_are_legible() -> None:
 def test_each_curve_of_the_drop_is_named_beside_it() -> None:
     above, below = drop().axes
     for axes in (above, below):
-        named = {text.get_text() for text in axes.texts} - {"knowing nothing"}
+        legend = axes.get_legend().get_texts() if axes.get_legend() else []
+        named = {text.get_text() for text in [*axes.texts, *legend]} - {"knowing nothing"}
         curves = [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
         assert named == set(curves)
+
+
+def one_place_off() -> Figure:
+    """Draw a head that looks 3 back, in a text of 4 letters that comes twice."""
+    return induction.one_place_off(torch.eye(8)[1:5], {4: 0.0, 3: 1.0})
+
+
+def test_one_place_off_keeps_the_laws_of_all_figures() -> None:
+    assert_laws(one_place_off)
+
+
+def test_each_score_is_named_and_its_diagonal_is_so_many_places_back() -> None:
+    (axes,) = one_place_off().axes
+    _, *diagonals = axes.lines
+    for line, back in zip(diagonals, (4, 3), strict=True):
+        from_row, to = torch.as_tensor(line.get_ydata()), torch.as_tensor(line.get_xdata())
+        assert (4 + from_row - to == back).all()  # row 0 is letter 4, the first of the second copy
+    assert [text.get_text() for text in axes.texts] == ["4 back: 0.00", "3 back: 1.00"]
 
 
 def test_losses_show_each_seed_and_write_the_mean() -> None:
@@ -89,4 +108,4 @@ def test_layers_note_the_letter_before_and_copy_what_came_next(letters: str) -> 
             boxes.setdefault(y, []).append((x, text.get_text()))
     rows = [[letter for _, letter in sorted(boxes[y])] for y in sorted(boxes, reverse=True)]
     last, found = len(letters) - 1, letters.index(letters[-1]) + 1
-    assert rows == [["", *[""] * (last - 1), letters[found]], [*letters], ["", *letters[:-1]]]
+    assert rows == [["", *[""] * (last - 1), letters[found]], ["", *letters[:-1]], [*letters]]

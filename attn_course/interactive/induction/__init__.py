@@ -77,8 +77,8 @@ def _controls() -> str:
         + tag("div", buttons + "".join(silent), class_="attn-options")
         + slider("step", "", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
         + hint(
-            "Click a letter: bars and arcs show where both heads look from there. "
-            "Shaded: predicted. Pale: wrong."
+            "Click a letter or a row: bars and thick arcs show where both heads look from there, "
+            "the thin arc where the letter found had looked. Shaded: predicted right."
         )
         + kept(at="")
     )

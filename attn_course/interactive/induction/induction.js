@@ -84,6 +84,16 @@ attnFigure("induction", (root, data, say, parts) => {
     tell(once + once.slice(0, -1));
   };
 
+  // a click on a map, or the mouse drawn over it, takes the reader to the letter of that row
+  const takeRow = ({ type, target, clientY, buttons, pointerType }) => {
+    const isDrawn = buttons === 1 && pointerType === "mouse";
+    if (target.dataset.map === undefined || !(type === "click" || isDrawn)) return;
+    const { top, height } = target.getBoundingClientRect(),
+      row = Math.floor(((clientY - top) / height) * now.text.length);
+    change({ at: clamp(row, 0, now.text.length - 1) });
+  };
+  for (const type of ["click", "pointermove"]) picture.addEventListener(type, takeRow);
+
   form.addEventListener("input", ({ target }) => {
     if (target === part("text")) keep({ at: "" });
     answer();

@@ -26,7 +26,7 @@ const drawLetter = (pen, now, at, [x, y, wide]) => {
   const middle = x + wide / 2,
     predicted = at > 0 ? now.told[at - 1] : "",
     isRight = predicted === now.text[at],
-    looks = { at: "middle", small: true, opacity: isRight ? 1 : 0.6 };
+    looks = { at: "middle", small: true, opacity: isRight ? 1 : 0.8 };
   if (at === now.at)
     pen.rect("here", [x + 0.5, y + ROWS.letter - 10, wide - 1, 20], "query", { line: 2 });
   if (predicted && isRight)
@@ -40,10 +40,11 @@ const drawLetter = (pen, now, at, [x, y, wide]) => {
   pen.text(`told${at}`, middle, y + ROWS.told, predicted && spelt(predicted), "ink", looks);
 };
 
-// An arc from the letter on which the reader stands to the one at which a head looks; from one line to
-// another it leaves at the left edge, and comes in at the right one.
-const drawArc = (pen, layer, [from, here], [to, there], weight, [left, right]) => {
-  const [start, bend] = layer ? [ROWS.below, 56] : [ROWS.bars, -22],
+// An arc from the letter that looks to the one at which a head looks; from one line to another it
+// leaves at the left edge, and comes in at the right one.
+const drawArc = (pen, key, layer, [from, here], [to, there], weight, ends, line = 2) => {
+  const [left, right] = ends,
+    [start, bend] = layer ? [ROWS.below, 56] : [ROWS.bars, -22],
     [out, home] = [here + start, there + start + ROWS.bars * weight * Math.sign(bend)],
     [low, high] = [here, there].map((y) => y + start + 0.35 * bend);
   const bow =
@@ -51,25 +52,39 @@ const drawArc = (pen, layer, [from, here], [to, there], weight, [left, right]) =
       ? `M${from},${out}Q${(from + to) / 2},${out + bend} ${to},${home}`
       : `M${from},${out}Q${(from + left) / 2},${low} ${left},${low}` +
         `M${right},${high}Q${(right + to) / 2},${high} ${to},${home}`;
-  pen.path(`arc${layer}`, bow, "ink", { line: 1.5, opacity: 0.7 });
+  pen.path(key, bow, "ink", { line, opacity: 0.7 });
 };
 
-// Where both heads look, and what layer 0 has noted at the letter that layer 1 finds.
+// Where both heads look; and where, at the letter that layer 1 finds, layer 0 has looked, which that
+// letter has noted.
 const drawLooks = (pen, now, { wide, edge, columns }) => {
   const middle = (at) => edge + ((at % columns) + 0.5) * wide,
     top = (at) => Math.floor(at / columns) * ROWS.line,
     place = (at) => [middle(at), top(at)],
     ends = [edge, edge + columns * wide];
-  now.weights.forEach((rows, layer) => {
-    const seen = largest(rows[now.at]),
-      weight = rows[now.at][seen];
-    if (weight < SEEN || seen === now.at || now.off.has(layer)) return;
-    drawArc(pen, layer, place(now.at), place(seen), weight, ends);
-    if (!layer || !seen || now.off.has(0)) return;
-    const note = `after ${spelt(now.text[seen - 1])}`,
-      looks = { at: "middle", small: true };
-    pen.text("note", middle(seen), top(seen) + ROWS.note, note, "key", looks);
-  });
+  const lookOf = (layer, at) => {
+    const row = now.weights[layer][at],
+      seen = largest(row);
+    return now.off.has(layer) || seen === at || row[seen] < SEEN ? undefined : seen;
+  };
+  const bar = (layer, at) => now.weights[layer][now.at][at] ?? 0,
+    [before, found] = [0, 1].map((layer) => lookOf(layer, now.at));
+  if (before !== undefined)
+    drawArc(pen, "arc0", 0, place(now.at), place(before), bar(0, before), ends);
+  if (found === undefined) return;
+  drawArc(pen, "arc1", 1, place(now.at), place(found), bar(1, found), ends);
+  const noted = lookOf(0, found);
+  if (noted === undefined) return;
+  drawArc(pen, "noted", 0, place(found), place(noted), bar(0, noted), ends, 1);
+  const looks = { at: "middle", small: true };
+  pen.text(
+    "note",
+    middle(found),
+    top(found) + ROWS.note,
+    `after ${spelt(now.text[noted])}`,
+    "key",
+    looks,
+  );
 };
 
 // The letter on which the reader stands follows a finger, a mouse and the arrow keys.

@@ -40,6 +40,8 @@ const drawMap = (pen, now, layer, [x, y, side]) => {
   });
   const here = [x, y + now.at * cell, (now.at + 1) * cell, cell];
   pen.rect(`row${layer}`, here, "query", { line: 1.2, round: 0 });
+  const all = { x, y, width: side, height: side, class: "grip map", "data-map": layer };
+  pen.put(`take${layer}`, "rect", all);
 };
 
 const drawInduction = (pen, now, stand) => {
