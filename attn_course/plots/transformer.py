@@ -112,7 +112,7 @@ def turned(places: Sequence[int] = (1, 4), later: int = 10, step: float = 0.3) -
             axes.add_patch(Wedge((0, 0), 0.55, *reversed(from_twelve), color=FAINT, zorder=0))
             ends = (-1.25, 2.45) if math.sin(hands[-1][-1]) > 0 else (-2.45, 1.25)
             axes.set(xlim=ends, ylim=(-1.5, 1.5))  # room beside the query for its name
-        figure.text(0.46, 0.1, f"{later} places on \N{RIGHTWARDS ARROW}", ha="center")
+        figure.text(0.5, 0.82, f"{later} places on \N{RIGHTWARDS ARROW}", ha="center")
     return closed(figure)
 
 
@@ -147,53 +147,52 @@ def learning(
 
 
 def worth(
-    runs: Mapping[str, Tensor],
-    whole: float,
-    later: Sequence[float],
+    runs: Mapping[str, tuple[Tensor, Tensor]],
+    whole: tuple[float, float],
     steps: tuple[int, int] = (200, 800),
 ) -> Figure:
-    """Draw what is lost without each part, a row for each and a dot for each seed.
+    """Draw what is lost without each part, early and late: a row for each, a mark for each seed.
 
     Args:
-        runs: For each part, the bits a character of the seeds without it, (num_seeds,).
-        whole: The bits of the whole model.
-        later: After a longer training, the bits of the whole model, and without attention.
-        steps: Steps of the training, and of the longer one.
+        runs: For each part, the bits a character of the seeds without it, (num_seeds,), after a
+            short training and after a longer one.
+        whole: The bits of the whole model after each.
+        steps: Steps of each.
     """
-    lost = {part: bits - whole for part, bits in runs.items()}
+    looks = zip(steps, whole, (VIOLET, BROWN), "oD", (-0.2, 0.2), strict=True)
     with style():
-        figure, axes = plt.subplots(figsize=(PHONE, 1.0 + 0.4 * len(lost)))
+        figure, axes = plt.subplots(figsize=(PHONE, 0.9 + 0.5 * len(runs)))
         axes.axvline(0, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-        for row, bits in enumerate(lost.values()):
-            height = row + torch.linspace(-0.2, 0.2, len(bits))
-            axes.plot(bits, height, "o", color=VIOLET, markersize=6)
-        full, without = later
-        row = list(lost).index("attention")
-        axes.plot(without - full, row, "D", color=BROWN, markersize=8)
-        grows = _arrow(BROWN) | {"shrinkA": 9, "shrinkB": 7}
-        axes.annotate("", (without - full, row), (0, row), arrowprops=grows)
-        most = max(lost.values(), key=lambda bits: bits.mean().item())
-        axes.text(most.min().item() - 0.04, 0, f"after {steps[0]} steps", color=VIOLET,
-                  ha="right", va="center")  # fmt: skip
-        axes.text(without - full + 0.05, row, f"after {steps[1]}", color=BROWN, va="center")
-        axes.set_yticks(range(len(lost)), list(lost))
-        axes.set(ylim=(len(lost) - 0.5, -0.5))
+        for which, (number, complete, colour, mark, shift) in enumerate(looks):
+            lost = [bits[which] - complete for bits in runs.values()]
+            for row, bits in enumerate(lost):
+                height = torch.full_like(bits, row + shift)
+                axes.plot(bits, height, mark, color=colour, markersize=6, alpha=0.7)
+            most = max(range(len(lost)), key=lambda row: lost[row].mean().item())
+            axes.text(lost[most].min().item() - 0.04, most + shift, f"after {number} steps",
+                      color=colour, ha="right", va="center")  # fmt: skip
+        for row in range(1, len(runs)):
+            axes.axhline(row - 0.5, color=FAINT, linewidth=0.5)
+        axes.set_yticks(range(len(runs)), list(runs))
+        axes.set(ylim=(len(runs) - 0.5, -0.5))
         axes.set(xlabel="bits a character lost", ylabel="without")
         axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color=FAINT, linewidth=0.5)
-        axes.set_axisbelow(True)
     return closed(figure)
 
 
-def leak(runs: Mapping[str, Tensor], every: int) -> Figure:
+def leak(runs: Mapping[str, Tensor], every: int, chance: float = math.log(512)) -> Figure:
     """Draw the loss by step of models of which one sees its answers.
 
     Args:
         runs: For each model, the losses of all seeds, (num_seeds, num_points).
         every: The steps from one loss to the next.
+        chance: The loss of one who knows nothing.
     """
     with style():
         figure, axes = plt.subplots(figsize=(PHONE, 2.5))
+        axes.axhline(chance, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        end = every * max(losses.shape[1] for losses in runs.values())
+        axes.text(end, chance + 0.1, "knowing nothing", ha="right", va="bottom")
         for (name, losses), colour, mark in zip(runs.items(), COMPARED, ("-", "--"), strict=False):
             at = every * torch.arange(1, losses.shape[1] + 1)
             draw_mean_and_range(axes, at, losses, mark, color=colour, label=name)
@@ -202,7 +201,7 @@ def leak(runs: Mapping[str, Tensor], every: int) -> Figure:
             half = int((mean < middle).nonzero()[0])
             beside = float(at[half]) + 5, float(mean[half]) + 0.15
             axes.text(*beside, name, color=colour, va="bottom")
-        axes.set(xlim=(0, None), ylim=(0, None), xlabel="steps", ylabel="nats a piece")
+        axes.set(xlim=(0, None), ylim=(0, 1.2 * chance), xlabel="steps", ylabel="nats a piece")
     return closed(figure)
 
 

@@ -3,8 +3,8 @@
 `make` trains a small model with all its parts, and then models from which one part has been taken,
 on the same text and from the same seeds. A model that may look ahead is measured as it would have
 to write: with the mask. Without heads it has one, and without tying a readout of its own; a second
-one of these is narrower, so that it has about as many weights as the whole model. Some are then
-trained for longer, because attention and heads pay late.
+one of these is narrower, so that it has about as many weights as the whole model. Most are then
+trained for longer, because attention, positions and heads pay late.
 """
 
 import time
@@ -26,7 +26,9 @@ from attn_course.transformer import INITIAL_SCALE, Block, LanguageModel
 
 SIZES = {"d_model": 64, "num_heads": 4, "d_hidden": 256, "num_layers": 2, "context": 64}
 RATE, STEPS, BATCH_SIZE, SEEDS, EVERY = 4e-3, 200, 16, (0, 1, 2), 25
-LONGER, PAYS_LATE = 800, ("nothing", "attention", "heads", "tying", "tying, narrower")
+LONGER = 800
+OF_THE_LONGER = ("nothing", "residual", "norm", "maps", "attention", "positions")
+OF_THE_LONGER += ("heads", "tying", "tying, narrower")
 
 
 class NoResidual(Block):
@@ -142,7 +144,7 @@ def make() -> None:
             write_record("parts", runs, **settings)
     longer: list[Run] = []
     for seed in SEEDS:
-        for without in PAYS_LATE:
+        for without in OF_THE_LONGER:
             longer.append(run(without, seed, LONGER))
             write_record("parts", runs, **settings, longer=longer)
 

@@ -26,7 +26,7 @@ def test_all_parts_are_recorded_with_all_seeds() -> None:
         size = count_parameters(parts.build(run["without"], run["seed"]))
         assert run["parameters"] == size
         assert len(run["losses"]) == parts.STEPS / parts.EVERY
-    later = [(without, seed) for seed in parts.SEEDS for without in parts.PAYS_LATE]
+    later = [(without, seed) for seed in parts.SEEDS for without in parts.OF_THE_LONGER]
     assert [(run["without"], run["seed"]) for run in PARTS["longer"]] == later
     assert {len(run["losses"]) for run in PARTS["longer"]} == {parts.LONGER / parts.EVERY}
 

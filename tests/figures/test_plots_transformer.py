@@ -22,7 +22,7 @@ CURVES = {
 MINUTES = {"Transformer": 0.5, "GRU": 0.4}
 CONTROLS = {4: 1.74, 6: 1.58}
 WITHOUT = {
-    name: torch.tensor([2.9, 3.0, 3.1]) - part / 5
+    name: (torch.tensor([2.9, 3.0, 3.1]) - part / 5, torch.tensor([2.5, 2.6, 2.8]) - part / 5)
     for part, name in enumerate(("residual", "scale", "attention", "norm"))
 }
 LOSSES = {
@@ -52,7 +52,7 @@ def learning() -> Figure:
 
 def worth() -> Figure:
     """Draw what four parts are worth."""
-    return transformer.worth(WITHOUT, 2.2, (1.8, 2.1))
+    return transformer.worth(WITHOUT, (2.2, 1.8))
 
 
 def leak() -> Figure:
@@ -115,25 +115,28 @@ def test_learning_shows_the_bits_of_each_model_and_control() -> None:
     assert [text.get_text() for text in axes.texts] == [f"counting,\n{n} before" for n in CONTROLS]
 
 
-def test_worth_shows_what_each_seed_loses_and_what_attention_is_worth_later() -> None:
+def test_worth_shows_what_each_seed_loses_early_and_late() -> None:
     (axes,) = worth().axes
-    _, *rows, later = axes.lines
     assert [label.get_text() for label in axes.get_yticklabels()] == list(WITHOUT)
-    for row, bits in zip(rows, WITHOUT.values(), strict=True):
-        assert_near(row.get_xdata(), bits - 2.2, rtol=1e-6)
-    assert_near(later.get_xdata(), [0.3])
-    assert_near(later.get_ydata(), [list(WITHOUT).index("attention")])
-    assert [text.get_text() for text in axes.texts] == ["", "after 200 steps", "after 800"]
+    _, *marks = axes.lines
+    for which, (whole, mark) in enumerate(zip((2.2, 1.8), "oD", strict=True)):
+        rows = [line for line in marks if line.get_marker() == mark]
+        for row, bits in zip(rows, WITHOUT.values(), strict=True):
+            assert_near(row.get_xdata(), bits[which] - whole, rtol=1e-6)
+    assert [text.get_text() for text in axes.texts] == ["after 200 steps", "after 800 steps"]
 
 
 def test_leak_shows_the_mean_loss_of_each_model() -> None:
     (axes,) = leak().axes
-    for line, (name, losses) in zip(axes.lines, LOSSES.items(), strict=True):
+    knowing, *curves = axes.lines
+    assert knowing.get_ydata()[0] == pytest.approx(math.log(512))
+    for line, (name, losses) in zip(curves, LOSSES.items(), strict=True):
         assert line.get_label() == name
         assert_near(line.get_ydata(), losses.mean(0))
         assert_near(line.get_xdata(), 25 * torch.arange(1, 9))
     named = {text.get_text(): text.get_color() for text in axes.texts}
-    assert named == {line.get_label(): line.get_color() for line in axes.lines}
+    del named["knowing nothing"]
+    assert named == {line.get_label(): line.get_color() for line in curves}
 
 
 def test_positions_stand_at_the_ends_of_their_ranges() -> None:

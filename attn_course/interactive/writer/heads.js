@@ -2,7 +2,7 @@
 // with the greatest one. A dot silences a part, or a block with all its parts.
 const DOT = 26,
   THIN = 1.6, // the least width of a bar
-  SEEN = 88; // pixels for the piece beside a strip; none has more than 8 letters
+  SEEN = 95; // pixels for the piece beside a strip; none has more than 8 letters
 
 // The parts of a block that can be silent.
 const partsOf = (weights, block) => [
@@ -42,7 +42,7 @@ const drawHead = (pen, now, name, [x, y, width, row]) => {
   pen.text(`${name}-name`, x + 28, y, head, "ink", { small: true });
   drawStrip(pen, name, [x + 40, y - 8, strip, 16], weights, isOff ? 0.3 : 1);
   const text = `${seen} ${percent(weights[best])}`;
-  letters(pen, `${name}-seen`, [x + 46 + strip, y], text, 11, isOff ? "faint" : "");
+  letters(pen, `${name}-seen`, [x + 46 + strip, y], text, 12, isOff ? "faint" : "");
   const [left, top, wide, tall] = box,
     place = { x: left, y: top, width: wide, height: tall };
   pen.put(`${name}-take`, "rect", { ...place, class: "grip cut", "data-look": name });

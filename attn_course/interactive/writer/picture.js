@@ -1,7 +1,7 @@
 // The picture of the writer, as wide as the page lets it be, and the same in words.
 const drawWriter = (pen, now, { force, silence }) => {
   const row = pen.narrow ? 25 : 24,
-    top = drawText(pen, now) + (pen.narrow ? 8 : 14),
+    top = drawText(pen, now) + 8,
     [left, width] = pen.narrow ? [0, pen.width] : [308, 284],
     below = drawNext(pen, now, [0, top, width, row], force),
     start = pen.narrow ? below + 4 : top,

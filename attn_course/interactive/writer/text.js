@@ -1,5 +1,5 @@
 // The text of the writer, in letters of one width, with the weight of each piece under it.
-const LINES = 5,
+const LINES = 4,
   LINE = 21, // pixels
   EDGE = 6,
   MONO = "ui-monospace, monospace";
