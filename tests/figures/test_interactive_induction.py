@@ -264,3 +264,26 @@ def test_first_state_is_predicted_by_the_model() -> None:
     ):
         for at, row in enumerate(layer):
             assert row == pytest.approx(ours[0, 0, at, : at + 1].tolist(), abs=0.006)
+
+
+@pytest.mark.browser
+def test_a_map_takes_the_reader_to_the_letter_of_a_row(page: Page, figure: Locator) -> None:
+    read(figure, {"text": TEXT, "at": ""})
+    box = figure.locator("[data-map='1']").bounding_box()
+    assert box
+
+    def point(row: int) -> tuple[float, float]:
+        """A place in the middle of a row."""
+        return box["x"] + 30, box["y"] + (row + 0.5) / len(TEXT) * box["height"]
+
+    page.mouse.click(*point(20))
+    expect_letter(figure, 20)
+    page.mouse.down()
+    page.mouse.move(*point(7))
+    expect_letter(figure, 7)
+    page.mouse.up()
+
+
+def expect_letter(figure: Locator, at: int) -> None:
+    """Wait until the reader stands on a letter."""
+    figure.page.wait_for_function(f'document.querySelector("{FIGURE}").reading.at === {at}')
