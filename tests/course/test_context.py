@@ -212,7 +212,7 @@ def test_no_key_is_farther_than_the_farthest() -> None:
         one, other = (
             read_otherwise(writer, of, farthest=farthest)[0, -1] for of in (tokens, exchanged)
         )
-        assert torch.allclose(one, other, **CLOSELY) == is_blind
+        assert ((one - other).abs().max() < 1e-5) == is_blind
 
 
 def test_writing_by_the_usual_rules_is_what_the_model_writes() -> None:
