@@ -17,7 +17,6 @@ from attn_course.shapes import checked
 from attn_course.transformer import Block, LanguageModel, next_token_law
 
 
-@torch.no_grad()
 @checked
 def read_otherwise(
     model: LanguageModel,

@@ -10,6 +10,7 @@ from attn_course.trained import (
     budget,
     closing,
     copying,
+    farther,
     fewer_projections,
     heads,
     heaps,
@@ -43,7 +44,7 @@ def main() -> None:
     makers |= {"induction": induction.make, "fewer_projections": fewer_projections.make}
     makers |= {"positions": positions.make, "attention_today": attention_today.make}
     makers |= {"linear_recall": linear_recall.make, "mixed_layers": mixed_layers.make}
-    makers |= {"norms": norms.make}
+    makers |= {"norms": norms.make, "farther": farther.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
@@ -54,7 +55,7 @@ def main() -> None:
         "minilm_heads, two seconds, closing, about 10 minutes, kneser_ney, half a minute, writers, "
         "about 10 minutes, written, about 2, parts, about 9, budget, about 10, induction, about 6, "
         "fewer_projections, half a minute, positions, about 11, linear_recall, about 3 minutes, "
-        "mixed_layers, 6, attention_today, about 4, or norms, 7.",
+        "mixed_layers, 6, attention_today, about 4, farther, about 4, or norms, 7.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names
