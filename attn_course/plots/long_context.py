@@ -19,6 +19,7 @@ from attn_course.plots import (
     GREY,
     INK,
     PAPER,
+    ROLE,
     VIOLET,
     closed,
     style,
@@ -116,6 +117,40 @@ def four_times(rows: Mapping[str, Mapping[str, Tensor]]) -> Figure:
         axes.grid(axis="x", color=FAINT, linewidth=0.5)
         axes.set_axisbelow(True)
         figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=1.0)
+    return closed(figure)
+
+
+def sharing(ways: Mapping[str, int], bytes_a_pair: int, num_queries: int = 64) -> Figure:
+    """Draw heads of queries over the heads of keys and values that they share, in rows.
+
+    Args:
+        ways: For each way, by its name, how many keys there are.
+        bytes_a_pair: What a head of keys and values keeps of a token.
+        num_queries: Number of heads of queries.
+    """
+    high = 9.5  # of a row, in heads
+    with style():
+        figure, axes = plt.subplots(figsize=(4.7, 3.2))
+        for row, (name, num_keys) in enumerate(ways.items()):
+            top, group, size = high * row, num_queries // num_keys, num_keys * bytes_a_pair
+            axes.text(0, top - 1.1, name, va="bottom")
+            axes.text(num_queries, top - 1.1, f"{size / 1000:,.0f} kB a token", va="bottom",
+                      ha="right", fontweight="bold")  # fmt: skip
+            for head in range(num_queries):
+                middle = (head // group + 0.5) * group
+                axes.plot((head + 0.5, middle), (top + 0.8, top + 3.2), color=GREY, linewidth=0.5)
+                axes.add_patch(Rectangle((head + 0.1, top), 0.8, 0.8, color=ROLE["query"]))
+            for key in range(num_keys):
+                left = (key + 0.5) * group - 0.4
+                for step, role in enumerate(("key", "value")):
+                    at = left, top + 3.2 + step
+                    axes.add_patch(Rectangle(at, 0.8, 0.8, color=ROLE[role]))
+        for place, role in ((0.4, "query"), (3.3, "key"), (5.1, "value")):
+            letter = {"query": "q", "key": "k", "value": "v"}[role]
+            axes.text(-1, place, letter, color=ROLE[role], ha="right", va="center",
+                      fontweight="bold")  # fmt: skip
+        axes.set(xlim=(-3, num_queries), ylim=(high * (len(ways) - 1) + 5.4, -4))
+        axes.axis("off")
     return closed(figure)
 
 

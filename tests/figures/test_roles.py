@@ -19,6 +19,7 @@ PAINTED = {
     ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-crossing fig-crossing-values
         fig-one-word fig-three-roles fig-heads fig-compartments""",
     "query key value output": "fig-two-decoders fig-feeding",
+    "query key value": "fig-sharing",
     "query key weight output": "fig-two-looks",
     "query key weight": "fig-temperatures",
     "query key output": "fig-encoder-decoder",

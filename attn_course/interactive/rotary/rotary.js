@@ -19,7 +19,7 @@ const drawTurned = (pen, box, { m, n }, model, set, { longest }) => {
   both.forEach(([role], i) => {
     const long = Math.hypot(...turned[pair][i]) * plane.unit;
     pen.disc(`${role}-way`, plane.zero, long, role, { line: 1, opacity: 0.35 });
-    plane.arrow(`${role}-start`, model[role], role, { line: 1.2, opacity: 0.5, dash: "4 3" });
+    plane.arrow(`${role}-start`, model[role], role, { line: 1.5, opacity: 0.8, dash: "4 3" });
   });
   drawArc(plane, turned[pair]);
   both.forEach(([role, name], i) =>
@@ -66,7 +66,9 @@ const drawClocks = (pen, box, { pair, turned, scores }, set, { longest }) => {
       const tip = [middle[0] + (a / longest) * radius, middle[1] - (b / longest) * radius];
       pen.line(`hand${i}-${j}`, [middle, tip], j ? "key" : "query", { line: 2.5 });
     });
-    const looks = { at: "middle", small: true, bold: isSeen };
+    const looks = { at: "middle", small: true, bold: isSeen },
+      left = middle[0] - radius - 7;
+    pen.text(`number${i}`, left, middle[1], i, "ink", { ...looks, opacity: 0.75 });
     pen.text(`clock${i}-is`, middle[0], middle[1] + radius + 10, shown(scores[i], 1), "ink", looks);
     putGrip(pen, `pair${i}`, middle, {
       label: `clock ${i}`,

@@ -15,7 +15,7 @@ VALUES = (30, 60, 20, 45, 70, 25, 55, 80, 40, 95, 10, 65)  # of each key's value
 WIDE = 4  # numbers of a query, a key and a value
 REACH = (-2.0, 4.0)  # of a score
 SIZES = (1, 2, 3, 4, 6, 12)  # of a tile
-BEGUN = 8  # keys that have passed at first
+BEGUN = 4  # keys that have passed at first
 
 
 def tile_explorer() -> InteractiveFigure:

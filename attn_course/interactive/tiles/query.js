@@ -94,8 +94,11 @@ const drawQuery = (pen, [x, y, width], { B }, model, set, data) => {
   const top = y + 32,
     powers = top + high + 28,
     values = powers + low + 14;
-  pen.text("query", x, y + 8, "query 1: scores of its keys", "query", { bold: true });
-  if (met) {
+  const { row } = model,
+    next = B > 1 ? `queries ${row * B + 1} to ${(row + 1) * B} have` : `query ${row + 1} has`;
+  const title = row ? `query 1 is done; ${next} the tile` : "query 1: scores of its keys";
+  pen.text("query", x, y + 8, title, "query", { bold: true });
+  if (met && !row) {
     const here = [left + (met - 1) * B * column, top - 8, B * column, values + 10 - top + 8];
     pen.rect("here", here, "ink", { opacity: 0.07 });
   }

@@ -6,7 +6,7 @@ const drawVectors = (pen, id, [x, y], size, isDown, role, isFull, many) => {
   for (let i = 0; i < many; i++) {
     const along = size * i + 1,
       box = isDown ? [x, y + along, STRIP, size - 2] : [x + along, y, size - 2, STRIP];
-    pen.rect(`${id}${i}`, box, role, { round: 1, opacity: isFull(i) ? 1 : 0.22 });
+    pen.rect(`${id}${i}`, box, role, { round: 1, opacity: isFull(i) ? 1 : 0.38 });
   }
 };
 
@@ -89,5 +89,7 @@ const drawCrossings = (pen, [x, y, width], model, { wide }) => {
     });
     pen.rect(`${id}-all`, [x, top + 15, long(length), 12], "ink", { round: 0, line: 1 });
   });
-  return y + 100;
+  const rows = `${pen.narrow ? "" : "Q, K, V, out: "}rows of ${wide} numbers`;
+  pen.text("wide", x, y + 104, rows, "ink", { small: true });
+  return y + 112;
 };
