@@ -26,12 +26,11 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
     """
     with style():
         figure, panels = plt.subplots(1, 3, figsize=(4.7, 2.3))
-        forms = {"all pairs": length, "in chunks": chunk_len, "one by one": 1}
+        forms = {"all pairs": length, "one by one": 1, "in chunks": chunk_len}
         for axes, (name, size) in zip(panels, forms.items(), strict=True):
             told = 0
             for query, key in ((q, k) for q in range(length) for k in range(q + 1)):
-                # one by one, a token meets even itself in the state, into which it has been written
-                compared = size > 1 and query // size == key // size
+                compared = query // size == key // size
                 told += compared
                 square = Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
                 square.set_alpha(1 if compared else 0.25)

@@ -56,9 +56,16 @@ def drawn() -> InteractiveFigure:
 address, window, page, figure = page_of("associative-memory", lambda: drawn().html)
 
 
-def form_of(rows: list[tuple[int, int]], width: int = 8, rule: str = "add", asked: int = 0) -> Any:
+def form_of(
+    rows: list[tuple[int, int]],
+    width: int = 8,
+    rule: str = "add",
+    asked: int = 0,
+    vectors: str = "shown",
+) -> Any:
     flat = "_".join(f"{name}_{colour}" for name, colour in rows)
-    return {"rows": flat, "d": WIDTHS.index(width), "rule": rule, "asked": asked}
+    form = {"rows": flat, "d": WIDTHS.index(width), "rule": rule, "asked": asked}
+    return form | {"vectors": vectors}
 
 
 def states(many: int) -> list[dict[str, Any]]:
@@ -70,7 +77,8 @@ def states(many: int) -> list[dict[str, Any]]:
             for _ in range(1 + (7 * number) % MOST)
         ]
         rule, width = [*RULES][number % 3], WIDTHS[number // 3 % 3]
-        forms.append(form_of(rows, width, rule, draw.randrange(len(rows))))
+        vectors = ("hidden", "shown")[number % 2]
+        forms.append(form_of(rows, width, rule, draw.randrange(len(rows)), vectors))
     return forms
 
 
@@ -109,7 +117,7 @@ def test_script_remembers_as_the_package(figure: Locator) -> None:
     forms = states(18)
     for form, got in zip(forms, read_all(figure, forms), strict=True):
         rows = [tuple(row) for row in got["written"]]
-        assert form_of(rows, got["d"], form["rule"], form["asked"]) == form
+        assert form_of(rows, got["d"], form["rule"], form["asked"], form["vectors"]) == form
         memory = Memory(rows, got["d"], form["rule"])
         assert_close(wide(got["state"]), memory.state, **EXACT)
         assert {one["name"]: one["colour"] for one in got["answers"]} == memory.last
@@ -213,7 +221,7 @@ def test_only_the_delta_rule_replaces_a_colour(figure: Locator) -> None:
         assert got["asked"] == len(got["written"]) - 1 == 4
         assert [name for name, _ in got["written"]] == [0, 1, 2, 1, 1]
         answer = got["answer"]
-        assert (answer["name"], answer["colour"]) == (1, (ALL[1][1] + 2) % len(COLOURS))
+        assert (answer["name"], answer["colour"]) == (1, (ALL[1][1] + 6) % len(COLOURS))
         sure = answer["shares"][0][answer["colour"]]
         assert (sure > 0.9) == (rule == "delta")
         assert answer["weights"] == pytest.approx([0, 1 / 3, 0, 1 / 3, 1 / 3], abs=0.01)

@@ -47,10 +47,10 @@ MOVED = {
 }
 # What the first pictures of live figures paint, by the pen or by a style of their own.
 DRAWN = {
-    ALL: """associative-memory digits machine-bahdanau machine-basic-self-attention
+    ALL: """digits machine-bahdanau machine-basic-self-attention
         machine-kernel-regression machine-luong machine-multi-head machine-retrieval
         machine-self-attention tiles""",
-    "query key weight": "induction",
+    "query key weight": "associative-memory induction",
     "query key": "rotary sinusoids",
     "weight": "machine-reinforce machine-scaled-dot-product writer",
 }

@@ -12,7 +12,7 @@ from attn_course.interactive.associative_memory.pairs import (
     favourites,
     keys_and_codes,
 )
-from attn_course.interactive.controls import button, choice, hint, kept, option, slider
+from attn_course.interactive.controls import button, choice, hint, kept, more, option, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS as PICTURES
 from attn_course.interactive.markup import tag
@@ -25,7 +25,7 @@ def associative_memory_explorer() -> InteractiveFigure:
 
     Shown as the last expression of a cell, it works without a kernel, in JupyterLab, in the built
     book and from the disk. The reader writes pairs one by one or all, asks for a name, gives it
-    another colour, and changes the rule by which the state is written, and its width.
+    another colour, looks at the vectors, and changes the rule by which the state is written.
     """
     keys, codes = keys_and_codes()
     return InteractiveFigure(
@@ -51,15 +51,19 @@ def associative_memory_explorer() -> InteractiveFigure:
 def _controls() -> str:
     told = hint("Write pairs. Click a name to ask.")
     written = "_".join(f"{name}_{colour}" for name, colour in enumerate(favourites()[:BEGUN]))
-    acts = {
-        "one": "write one",
-        "all": "write all \u25b8",
-        "again": "another colour",
-    }
+    acts = {"one": "write one", "all": "write all \u25b8"}
+    again = tag("button", "another colour", type="button", data_act="again")
+    vectors = (option("radio", "vectors", one, one, one == "hidden") for one in ("hidden", "shown"))
+    rules = (option("radio", "rule", one, one, one == "add") for one in RULES)
     return (
         tag("div", told + button("reset", "start again"), class_="attn-head")
         + kept(rows=written, asked="0")
         + "".join(tag("button", text, type="button", data_act=act) for act, text in acts.items())
-        + choice("rule", *(option("radio", "rule", one, one, one == "add") for one in RULES))
-        + slider("d", "key", 0, len(WIDTHS) - 1, WIDTHS.index(8), label="width d")
+        + more(
+            "vectors, width and rules",
+            choice("vectors", *vectors),
+            slider("d", "key", 0, len(WIDTHS) - 1, WIDTHS.index(8), label="width d"),
+            choice("rule", *rules),
+            again,
+        )
     )

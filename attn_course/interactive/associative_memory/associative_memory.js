@@ -19,23 +19,24 @@ attnMachine("associative-memory", {
         [name] = written[asked],
         [, colour] = written.findLast(([other]) => other === name);
       if (written.length >= data.most) return {};
-      const rows = [...written.flat(), name, (colour + 1) % data.colours.length];
+      const rows = [...written.flat(), name, (colour + 3) % data.colours.length];
       return { rows, asked: [written.length] };
     },
   },
   draw(pen, form, model, set, data) {
-    const formula = formulaOf(form, data);
+    const isOpen = form.vectors === "shown",
+      formula = isOpen || form.rule !== "add" ? formulaOf(form, data) : "";
     if (pen.narrow) {
       const top = drawAnswer(pen, [0, 0, pen.width], model, data),
-        end = drawState(pen, [0, top, 112], model);
-      drawRecall(pen, [188, top, pen.width - 188, end - top - 64], model, data);
+        end = drawState(pen, [0, top, isOpen ? 112 : 152], model, isOpen);
+      drawRecall(pen, [188, top, pen.width - 188, end - top - 74], model, data);
       drawPast(pen, [188, end - 44, pen.width - 188, 44], model, data);
       pen.text("formula", pen.width, 8, formula, "ink", { at: "end", bold: true });
       return drawRows(pen, [0, end + 4, pen.width], model, set, data);
     }
     const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data),
       top = drawAnswer(pen, [0, 0, 270], model, data),
-      end = drawState(pen, [0, top, 200], model);
+      end = drawState(pen, [0, top, isOpen ? 200 : 240], model, isOpen);
     pen.text("formula", 0, end + 22, formula, "ink", { bold: true });
     drawRecall(pen, [290, below + 10, pen.width - 290, 112], model, data);
     drawPast(pen, [290, below + 145, pen.width - 290, 45], model, data);

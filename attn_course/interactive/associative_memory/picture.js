@@ -20,22 +20,24 @@ const drawStrip = (pen, id, [x, y], [size, thin], vector, role, isDown) => {
   });
 };
 
-// The key at the left, what it reads below, and under that what was written.
-const drawState = (pen, [x, y, side], { d, state, key, value, answer }) => {
+// The square; if its vectors are shown, the key at the left, what it reads below, and under that what
+// was written.
+const drawState = (pen, [x, y, side], { d, state, key, value, answer }, isOpen) => {
   const size = side / d,
     thin = Math.min(size, 16),
     sides = pen.narrow ? "" : `${d} \u00d7 ${d} = `,
-    [left, top] = [x + 40, y + 40];
+    [left, top] = [x + (isOpen ? 40 : 0), y + 40];
   pen.text("state", x, y + 8, `state: ${sides}${d * d} numbers`, "ink", { bold: true });
-  pen.text("k", left - 4 - thin / 2, y + 30, "k", "key", { at: "middle", bold: true });
   pen.text("squares", left, y + 30, "full > 0, empty < 0", "ink", { small: true });
-  drawStrip(pen, "key", [left - 4 - thin, top], [size, thin], key, "key", true);
   pen.rect("grid", [left, top, side, side], "ink", { opacity: 0.06 });
   state.forEach((row, i) =>
     row.forEach((one, j) =>
       drawCell(pen, `cell${i}-${j}`, [left + size * j, top + size * i], size, (one * d) / 4, "ink"),
     ),
   );
+  if (!isOpen) return top + side + 2;
+  pen.text("k", left - 4 - thin / 2, y + 30, "k", "key", { at: "middle", bold: true });
+  drawStrip(pen, "key", [left - 4 - thin, top], [size, thin], key, "key", true);
   const rows = [
     ["read", "S\u1d40k", answer.read, "output"],
     ["value", "v", value, "value"],
@@ -78,13 +80,14 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
   const across = scaleOf(0, most, x + 20, x + width),
     up = scaleOf(0, most, y + height, y + 24);
   pen.text("recall", x, y + 8, "names recalled", "ink", { bold: true });
+  for (let py = up(0); py > up(most); py -= 6) pen.keepFree([across(d), py], 2);
   for (const level of [0, 12, 24]) {
     const line = [0, most].map((end) => [across(end), up(level)]);
     pen.line(`level${level}`, line, "ink", { line: 1, opacity: level ? 0.12 : 0.5 });
     const looks = { small: true, opacity: 0.75 };
     pen.text(`level${level}-is`, x + 14, up(level), level, "ink", { ...looks, at: "end" });
     const at = level === most ? "end" : "middle";
-    if (level) pen.text(`at${level}`, across(level), up(0) + 13, level, "ink", { ...looks, at });
+    pen.text(`at${level}`, across(level), up(0) + 13, level, "ink", { ...looks, at });
   }
   const upright = [up(0), up(most)].map((end) => [across(d), end]);
   pen.line("d", upright, "key", { line: 1.5, dash: "3 3" });
@@ -99,7 +102,7 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
     pen.disc(`${memory}-now`, points.at(-1), 4, role);
     names.push([memory, points.at(-1), role]);
   }
-  pen.text("rows-axis", across(0) + 2, up(0) + 13, "rows", "ink", { small: true });
+  pen.text("rows-axis", across(18), up(0) + 13, "rows", "ink", { small: true, at: "middle" });
   for (const [memory, [px, py], role] of names) {
     const above = [
       [px - 4, py - 12, "end"],
@@ -109,7 +112,8 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
       [px + 8, py, "start"],
       [px - 4, py + 13, "end"],
     ];
-    const places = memory === "softmax" ? [...above, ...beside] : [...beside, ...above];
+    const past = [[across(d) + 6, py + (memory === "softmax" ? -8 : 8), "start"]];
+    const places = [...(memory === "softmax" ? [above, beside] : [beside, above]), past].flat();
     const looks = { small: true, halo: true, within: [x + 18, x + width] };
     pen.name(`${memory}-name`, places, memory, role, looks);
   }
