@@ -12,7 +12,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 from torch import Tensor
 
 from attn_course.plots import (
@@ -60,15 +60,16 @@ Lines = Mapping[str, Tensor]
 def paths(length: int) -> Figure:
     """Draw the path from the first of some words to the last: from state to state, and at once."""
     last = length - 1
+    look = {"ha": "center", "va": "center", "fontsize": 14}  # its index is small
     with style():
         figure, panels = plt.subplots(2, 1, figsize=(4.8, 4.6))
         for axes, kind in zip(panels, ("a recurrent network", "self-attention"), strict=True):
             for place in range(length):
                 name = f"$h_{place + 1}$" if axes is panels[0] else f"$o_{place + 1}$"
-                axes.text(place, 1, name, ha="center", va="center", bbox=BOX)
+                axes.text(place, 1, name, bbox=BOX, **look)
                 turn = place + 1 if axes is panels[0] else 1
                 axes.text(place, 1.3, f"turn {turn}", ha="center", va="bottom", color=VIOLET)
-                axes.text(place, 0, f"$x_{place + 1}$", ha="center", va="center")
+                axes.text(place, 0, f"$x_{place + 1}$", **look)
             axes.set_title(kind, loc="left")
             axes.set(xlim=(-0.5, length - 0.5), ylim=(-0.2, 1.6))
             axes.axis("off")
@@ -180,7 +181,7 @@ def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") 
 
 
 def milliseconds(lengths: Tensor, lines: Lines) -> Figure:
-    """Draw the time that layers take against the length, both on plain scales.
+    """Draw the time that layers take against the length, both on log scales.
 
     Args:
         lengths: Number of tokens, (num_lengths,).
@@ -189,16 +190,21 @@ def milliseconds(lengths: Tensor, lines: Lines) -> Figure:
     with style():
         figure, axes = plt.subplots(figsize=(4.7, 3.3))
         for name, (mark, colour) in _looks(lines):
-            look = {"color": colour, "markersize": 4, "clip_on": False, "label": name}
+            look = {"color": colour, "markersize": 5, "clip_on": False, "label": name}
             axes.plot(lengths, lines[name], mark, **look)
             end = lengths[-1].item(), lines[name][-1].item()
             look = {"va": "center", "color": colour, "annotation_clip": False}
             axes.annotate(name, end, (9, 0), textcoords="offset points", **look)
-        axes.set(xlim=(0, lengths[-1].item()), ylim=(0, None))
+        axes.set(xscale="log", yscale="log", xlim=(lengths[0].item(), lengths[-1].item()))
         axes.set(xlabel="words in the text", ylabel="milliseconds")
-        far = [n for n in lengths.tolist() if n * 4 >= lengths[-1].item()]
-        axes.set_xticks([0, *far], ["0", *(f"{n:,}" for n in far)])
-        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        apart = lengths.tolist()[::-1][::2][::-1]
+        axes.set_xticks(apart, [f"{n:,}" for n in apart])
+        low, high = axes.get_ylim()
+        round_times = [time for time in (0.5, 1, 2, 5, 10, 20, 50) if low <= time <= high]
+        axes.set_yticks(round_times, [f"{time:g}" for time in round_times])
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_locator(NullLocator())
+        axes.grid(axis="y", color=FAINT, linewidth=0.5)
     return closed(figure)
 
 
@@ -277,7 +283,7 @@ def where_it_looks(looks: Mapping[str, Tensor], every: int) -> Figure:
             grid = {"edgecolors": FAINT, "linewidth": 0.5, "cmap": FROM_NOTHING_TO_WEIGHT}
             axes.pcolormesh(weights.numpy(), vmin=0, vmax=1, **grid)
             axes.set_title(title, loc="left", fontsize=11)
-            axes.set(ylabel="steps", ylim=(times, 0))
+            axes.set(ylabel="optimiser steps", ylim=(times, 0))
             late = range(0, times, 2)
             axes.set_yticks([row + 0.5 for row in late], [str(every * row) for row in late])
             axes.tick_params(length=0)

@@ -96,7 +96,7 @@ def steps_to_learn() -> Figure:
 
 
 def milliseconds() -> Figure:
-    """Draw the times of three layers on plain scales."""
+    """Draw the times of three layers."""
     return recurrence.milliseconds(LENGTHS, CLOCK)
 
 
@@ -239,10 +239,9 @@ def test_a_name_stands_beside_the_end_of_its_line_and_none_covers_another() -> N
             assert named[name].get_color() == line(axes, name).get_color()
 
 
-def test_milliseconds_begin_at_zero_and_each_line_is_named_at_its_end() -> None:
+def test_milliseconds_have_log_scales_and_each_line_is_named_at_its_end() -> None:
     (axes,) = milliseconds().axes
-    assert axes.get_xlim()[0] == axes.get_ylim()[0] == 0
-    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     for name, times in CLOCK.items():
         assert_near(line(axes, name).get_ydata(), times)
         (named,) = [text for text in axes.texts if text.get_text() == name]

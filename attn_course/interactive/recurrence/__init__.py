@@ -67,8 +67,8 @@ def gradient_explorer(
             "Drag along the distances. Which gain, or forget bias, carries a gradient to the end?"
         )
         + slider("distance", "", 1, FAR, distance)
-        + slider("gain", "", *GAINS[:2], gain, GAINS[2])
-        + slider("forget bias", "", *BIASES[:2], forget_bias, BIASES[2])
+        + slider("gain", "", *GAINS[:2], gain, GAINS[2], "rnn: gain")
+        + slider("forget bias", "", *BIASES[:2], forget_bias, BIASES[2], "lstm: forget bias")
         + button("again", "draw other random numbers")
         + kept(seed=seed),
         readings=readings(**{name: name for name in LAYERS}),

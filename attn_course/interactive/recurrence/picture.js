@@ -88,7 +88,7 @@ const layOut = (picture, layers, { across, up }) => {
     textAt("distance from the token to the end", RIGHT, BOTTOM + 63, "end", NAMED),
     ...powers.map((power) => {
       const name = textAt("10", LEFT - 8, up(power) + 7, "end");
-      const above = { dy: -6, "font-size": "0.75em" };
+      const above = { dy: -6, "font-size": "0.9em" };
       name.append(attnElement("tspan", above, String(power).replace("-", "\u2212")));
       return name;
     }),
