@@ -257,7 +257,8 @@ def layer(num_heads: int = 3) -> Figure:
 def cache(words: Sequence[str], steps: int) -> Figure:
     """Draw the keys and values that each word meets, without a cache and with one.
 
-    Those made in their step are filled, those kept are not; rows still to come are pale and empty.
+    Those made in their step have a strong colour, those kept a pale one; a pair that no word has
+    met yet is a dot.
 
     Args:
         words: All words.
@@ -272,11 +273,12 @@ def cache(words: Sequence[str], steps: int) -> Figure:
             axes.text(-0.5, -1.7, name, va="center", fontweight="bold")
             axes.text(-0.5, -0.95, f"pairs made: {pairs}", va="center")
             for step, place in product(range(many), range(many)):
-                if place <= step:
-                    is_new = step < steps and not (keeps and place < step)
-                    _pair(axes, (place, step), is_new, is_met=step < steps)
+                if place <= step < steps:
+                    _pair(axes, (place, step), is_new=not keeps or place == step)
+                elif place <= step:
+                    axes.plot(place, step, ".", color=FAINT, markersize=4)
             if not keeps:
-                for step, word in enumerate(words):
+                for step, word in enumerate(words[:steps]):
                     axes.text(-0.75, step, word, ha="right", va="center")
             left = -0.55 if keeps else -2.1
             axes.set(xlim=(left, many - 0.45), ylim=(many - 0.5, -2.1))
@@ -285,17 +287,15 @@ def cache(words: Sequence[str], steps: int) -> Figure:
     return closed(figure)
 
 
-def _pair(axes: Axes, at: tuple[int, int], is_new: bool, is_met: bool) -> None:
-    """Draw a key and a value beside each other: filled if new, pale if nobody has met them yet."""
+def _pair(axes: Axes, at: tuple[int, int], is_new: bool) -> None:
+    """Draw a key and a value beside each other, in strong colours if new."""
     for role, left in (("key", at[0] - 0.44), ("value", at[0])):
-        look = {"edgecolor": INK if is_met else FAINT, "linewidth": 0.8, "fill": is_new}
-        if is_new:
-            look |= {"facecolor": ROLE[role], "edgecolor": ROLE[role]}
-        axes.add_patch(Rectangle((left, at[1] - 0.38), 0.44, 0.76, **look))
-        if is_met:
-            ink = ink_of(role) if is_new else INK
-            middle = (left + 0.22, at[1])
-            axes.text(*middle, role[0], ha="center", va="center", color=ink)
+        box = (left, at[1] - 0.38), 0.44, 0.76
+        look = {"facecolor": ROLE[role], "linewidth": 0, "alpha": 1 if is_new else THIN}
+        axes.add_patch(Rectangle(*box, **look))
+        axes.add_patch(Rectangle(*box, fill=False, edgecolor=ROLE[role], linewidth=0.8))
+        ink, middle = ink_of(role) if is_new else INK, (left + 0.22, at[1])
+        axes.text(*middle, role[0], ha="center", va="center", color=ink)
 
 
 def _box(axes: Axes, at: tuple[float, float], text: str, role: str = "") -> None:

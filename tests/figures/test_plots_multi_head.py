@@ -111,11 +111,13 @@ def test_a_step_makes_one_pair_with_a_cache_and_all_pairs_of_its_row_without(ste
     assert size.findall(svg_of(cache(steps))) == size.findall(svg_of(cache()))
     made = {to_rgb(ROLE[role]) for role in ("key", "value")}
     for axes, keeps in zip(cache(steps).axes, (False, True), strict=True):
-        filled = [box for box in axes.patches if box.get_fill()]
+        filled = [box for box in axes.patches if box.get_fill() and box.get_alpha() == 1]
         assert {box.get_facecolor()[:3] for box in filled} == made
         rows = Counter(round(box.get_y() + 0.38) for box in filled)
         assert rows == {row: 2 if keeps else 2 * (row + 1) for row in range(steps)}
-        assert len(axes.patches) == 2 * 6
+        kept = [box for box in axes.patches if box.get_fill() and box.get_alpha() < 1]
+        assert len(filled) + len(kept) == steps * (steps + 1)
+        assert len(axes.lines) == 6 - steps * (steps + 1) // 2  # a dot for each still to come
         met = [text for text in axes.texts if text.get_text() in ("k", "v")]
         assert len(met) == steps * (steps + 1)
         pairs = len(filled) // 2

@@ -55,6 +55,7 @@ DRAWN = {
     "weight": "machine-reinforce machine-scaled-dot-product writer",
 }
 STYLED = {
+    "heads/heads.css": "weight",
     "machine/pen.css": ALL,
     "retrieval/retrieval.css": "query",
     "captioning/captioning.css": "weight",

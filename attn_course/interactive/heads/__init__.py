@@ -1,8 +1,8 @@
 """The figure of heads: where the 72 heads of MiniLM look, in a record of a dozen sentences.
 
-All heads are seen as small pictures and one as a table, and a row of that table is compared with
-the others. Python gives the weights of the first sentence; the record, which the page fetches, has
-those of all.
+All heads are seen as small pictures and one as a table, and what a row of that table gives to one
+column, or to two together, is compared with the others. Python gives the weights of the first
+sentence; the record, which the page fetches, has those of all.
 """
 
 from base64 import b64encode
@@ -104,9 +104,16 @@ def cell_of(pieces: Sequence[str], asking: str, looked_at: str) -> tuple[int, in
 
 def _controls(sentence: str, head: tuple[int, int], cell: tuple[int, int]) -> str:
     return (
-        hint("Click a head, then a cell of its table. Do the other rows look there, too?")
-        + select(
-            "sentence", "Sentence", enumerate(SENTENCES), SENTENCES.index(sentence), "sentence"
+        hint(
+            "Click a head, then a cell, and compare the bars. A second word above adds its column."
+        )
+        + tag(
+            "div",
+            select(
+                "sentence", "Sentence", enumerate(SENTENCES), SENTENCES.index(sentence), "sentence"
+            )
+            + select("second", "Second word", [(-1, "none")], -1),
+            class_="attn-options",
         )
         + tag(
             "div",
@@ -114,5 +121,5 @@ def _controls(sentence: str, head: tuple[int, int], cell: tuple[int, int]) -> st
             + button("next", "the next head in that order"),
             class_="attn-options",
         )
-        + kept(layer=head[0], head=head[1], row=cell[0], column=cell[1])
+        + kept(layer=head[0], head=head[1], row=cell[0], column=cell[1], also=-1)
     )

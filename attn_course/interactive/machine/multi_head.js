@@ -52,7 +52,7 @@ const drawLook = (pen, id, [x, y, width], { words, [id]: look }) => {
     pen.rect(`${id}-weight${j}`, [middle - wide * 0.3, base - bar, wide * 0.6, bar], "weight", {
       round: 2,
     });
-    if (VERBS.includes(j)) {
+    if (weight >= 0.005) {
       const says = shown(weight);
       pen.text(`${id}-weight${j}-is`, middle, base - bar - 8, says, "weight", { ...text, opacity });
     }
