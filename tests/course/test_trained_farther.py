@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import pytest
 import torch
@@ -10,15 +11,16 @@ import torch
 from attn_course.trained import farther, record
 from tests.course.first_steps import first_steps
 
-(RUN,) = record("farther")["runs"]
+RUNS = record("farther")["runs"]
 
 
 def test_record_has_each_stretch() -> None:
-    assert RUN["base"] == farther.SLOWER
-    assert len(RUN["by_stretch"]) == farther.LENGTH / farther.STRETCH
+    bases = (farther.SLOWER, farther.AS_LEARNED)
+    assert [(run["base"], run["seed"]) for run in RUNS] == [*product(bases, farther.SEEDS)]
+    assert all(len(run["by_stretch"]) == farther.LENGTH / farther.STRETCH for run in RUNS)
 
 
 def test_record_begins_as_a_run_does_today(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(farther, "train", partial(first_steps, farther.EVERY))
     monkeypatch.setattr(farther, "losses", lambda *_: torch.zeros(1, farther.LENGTH))
-    assert farther.run()["first"] == pytest.approx(RUN["first"], abs=5e-3)
+    assert farther.run(farther.SLOWER, 0)["first"] == pytest.approx(RUNS[0]["first"], abs=5e-3)
