@@ -15,6 +15,7 @@ MACHINE = ("machine/mechanism", *DRAWN, "machine/machine")
 ROWS = (*MACHINE, "machine/rows", "machine/lever")
 GEOMETRY = (*ROWS, "machine/plane", "machine/geometry")
 WORDS = (*MACHINE, "machine/plane", "machine/three_words")
+DRAWS = (*MACHINE, "machine/chart", "machine/pushes")
 TABLE = ("layers", "weights", "weight_table")
 # The scripts of a figure that follow `figure.js`: shared ones, then its own; the last draws it.
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -58,12 +59,14 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "writer/transformer",
         *(f"induction/{part}" for part in ("letters", "picture", "induction")),
     ),
+    "machine-baseline": (*DRAWS, "machine/baseline"),
     "machine-basic-self-attention": (*WORDS, "machine/basic_self_attention"),
     "machine-bahdanau": (*GEOMETRY, "machine/bahdanau"),
     "machine-kernel-regression": (*MACHINE, "machine/chart", "machine/kernel_regression"),
-    "machine-luong": (*GEOMETRY, "machine/luong"),
+    "machine-general": (*GEOMETRY, "machine/shadows", "machine/general"),
+    "machine-luong": (*GEOMETRY, "machine/shadows", "machine/luong"),
     "machine-multi-head": (*MACHINE, "machine/plane", "machine/multi_head"),
-    "machine-reinforce": (*MACHINE, "machine/chart", "machine/reinforce"),
+    "machine-reinforce": (*DRAWS, "machine/reinforce"),
     "machine-retrieval": (*ROWS, "machine/retrieval"),
     "machine-scaled-dot-product": (*MACHINE, "machine/chart", "machine/scaled_dot_product"),
     "machine-self-attention": (*WORDS, "machine/self_attention"),

@@ -20,11 +20,14 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
     const edge = (at) => left + wide * Math.min(Math.max(at, 0), count);
     const [first, last] = [Math.ceil(centre - window), Math.floor(centre + window) + 1].map(edge);
     const row = { y: top + tall * i, height: tall };
-    return [
+    const outside = [
       mark("rect", { ...row, x: left, width: Math.max(first - left, 0) }),
       mark("rect", { ...row, x: last, width: Math.max(edge(count) - last, 0) }),
-      mark("circle", { cx: edge(centre + 0.5), cy: top + tall * (i + 0.5), r: 3.5 }),
     ];
+    // a centre beyond the last word has no place in the table
+    if (centre >= count) return outside;
+    const place = { cx: edge(centre + 0.5), cy: top + tall * (i + 0.5), r: 3.5 };
+    return [...outside, mark("circle", place)];
   };
 
   // rows: [{word, weights, changed, centre}], columns: words, here: [row, column] or null; the frame

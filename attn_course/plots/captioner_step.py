@@ -20,7 +20,7 @@ from attn_course.plots import (
 
 SIDE = 2.7  # of a grid, in the units of the diagram
 IMAGE, GRID = -0.55, 4.2  # left edges of image and grids
-OUTPUT, DECODER = 9.5, 11.3  # of context and states
+OUTPUT, DECODER = 9.7, 11.3  # of context and states
 GATE, RING = 8.25, 0.24  # where the gate multiplies the sum, and the radius of its ring
 FEATURES, WEIGHTS = 4.7, 0.6  # heights of the two rows
 ASKS = FEATURES + SIDE / 2  # of the state that asks
@@ -29,12 +29,18 @@ LOW = WEIGHTS + SIDE / 2  # of context and new state
 GIVEN, SAID = (6.6, -0.7), -0.7  # place of the word before, height of the next word
 
 
-def captioner_step(image: Tensor, weights: Tensor, given: str, said: str, steps: int = 4) -> Figure:
+LARGE = 14  # letters with an index, which must be read on a phone
+
+
+def captioner_step(
+    image: Tensor, weights: Tensor, gate: float, given: str, said: str, steps: int = 4
+) -> Figure:
     """Draw the steps of a captioner for one word; all pictures have the same size.
 
     Args:
         image: The image to describe, from 0 (paper) to 1 (ink), (height, width).
         weights: Weights of its cells at this word, (grid, grid).
+        gate: How much of the weighted sum gets through, from 0 to 1.
         given: The word before.
         said: The written word.
         steps: The first so many steps are drawn: weights, context, state, word.
@@ -46,12 +52,16 @@ def captioner_step(image: Tensor, weights: Tensor, given: str, said: str, steps:
         _weights(axes, weights)
         _box(axes, (DECODER, ASKS), "query", "$s_{t-1}$")
         _arrow(axes, (DECODER - 0.7, ASKS - 0.2), (GRID + SIDE / 2 + 0.1, HALFWAY))
+        axes.text(*GIVEN, given, ha="center", va="center", style="italic")
+        axes.text(GIVEN[0] - 0.4, GIVEN[1], "word before:", ha="right", va="center")
         if steps > 1:
-            _context(axes)
+            _context(axes, gate)
         if steps > 2:
-            _state(axes, given)
+            _state(axes)
         if steps > 3:
-            _word(axes, said)
+            _word(axes)
+        word = said if steps > 3 else "?"
+        axes.text(DECODER, SAID, word, ha="center", va="center", fontweight="bold")
         axes.set(xlim=(-0.75, 12.2), ylim=(-1.2, 8.0), aspect="equal")
         axes.axis("off")
     return closed(figure)
@@ -85,7 +95,7 @@ def _features(axes: Axes, grid: int) -> None:
             axes.add_patch(box)
             middle = box.get_center()
             text = f"$h_{{{row + 1},{column + 1}}}$"
-            axes.text(*middle, text, ha="center", va="center", color="black")
+            axes.text(*middle, text, ha="center", va="center", color="black", fontsize=12)
     axes.text(GRID + SIDE / 2, FEATURES + SIDE + 0.4, "annotations", ha="center", va="center")
 
 
@@ -106,13 +116,13 @@ def _weights(axes: Axes, weights: Tensor) -> None:
     middle = GRID + SIDE / 2
     _arrow(axes, (middle, FEATURES - 0.1), (middle, WEIGHTS + SIDE + 0.1))
     axes.text(middle - 0.3, HALFWAY, "scores,\none softmax", **_LEFT)
-    axes.text(GRID - 0.3, LOW, "$\\alpha_{t,i,j}$", **_LEFT)
+    axes.text(GRID - 0.3, LOW, "$\\alpha_{t,i,j}$", fontsize=LARGE, **_LEFT)
 
 
 _LEFT = {"ha": "right", "va": "center"}
 
 
-def _context(axes: Axes) -> None:
+def _context(axes: Axes, gate: float) -> None:
     """Draw the weighted sum, the gate that multiplies it, and the context."""
     right = GRID + SIDE
     _arrow(axes, (right + 0.1, LOW), (GATE - RING, LOW))
@@ -123,35 +133,32 @@ def _context(axes: Axes) -> None:
     _arrow(axes, (DECODER - 0.4, ASKS - 0.5), (GATE + 0.6 * RING, LOW + 0.8 * RING))
     axes.add_patch(Circle((GATE, LOW), RING, facecolor=PAPER, edgecolor=INK, linewidth=1))
     axes.text(GATE, LOW, "$\\times$", ha="center", va="center")
-    axes.text(GATE - 0.05, LOW + 0.75, "$\\beta_t$", ha="center", va="center")
-    _arrow(axes, (GATE + RING, LOW), (OUTPUT - 0.45, LOW))
+    axes.text(GATE + 1.05, LOW + 1.0, f"$\\beta_t$ = {gate:.2f}", ha="left", va="center")
+    _arrow(axes, (GATE + RING, LOW), (OUTPUT - 0.65, LOW))
     _box(axes, (OUTPUT, LOW), "output", "$\\beta_t c_t$")
 
 
-def _state(axes: Axes, given: str) -> None:
+def _state(axes: Axes) -> None:
     """Draw the new state and its three inputs."""
     _box(axes, (DECODER, LOW), "state", "$s_t$")
     _arrow(axes, (DECODER, ASKS - 0.5), (DECODER, LOW + 0.5))
-    _arrow(axes, (OUTPUT + 0.5, LOW), (DECODER - 0.5, LOW))
+    _arrow(axes, (OUTPUT + 0.65, LOW), (DECODER - 0.4, LOW))
     _arrow(axes, (GIVEN[0] + 0.3, GIVEN[1] + 0.3), (DECODER - 0.5, LOW - 0.4))
-    axes.text(*GIVEN, given, ha="center", va="center", style="italic")
-    axes.text(GIVEN[0] - 0.4, GIVEN[1], "word before:", ha="right", va="center")
 
 
-def _word(axes: Axes, said: str) -> None:
+def _word(axes: Axes) -> None:
     """Draw the next word and its three inputs."""
     _arrow(axes, (DECODER, LOW - 0.5), (DECODER, SAID + 0.35))
     _arrow(axes, (OUTPUT + 0.2, LOW - 0.5), (DECODER - 0.75, SAID + 0.3))
     _arrow(axes, (GIVEN[0] + 0.35, SAID), (DECODER - 0.8, SAID))
-    axes.text(DECODER, SAID, said, ha="center", va="center", fontweight="bold")
 
 
 def _box(axes: Axes, place: tuple[float, float], role: str, text: str) -> None:
     """Draw a box in the colour of its role; a state that does not ask now has only a rim."""
     rim = PAPER if role in ROLE else INK
-    box = {"boxstyle": "round,pad=0.4", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
+    box = {"boxstyle": "round,pad=0.3", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
     ink = ink_of(role)
-    axes.text(*place, text, ha="center", va="center", color=ink, bbox=box)
+    axes.text(*place, text, ha="center", va="center", color=ink, bbox=box, fontsize=LARGE)
 
 
 def _arrow(

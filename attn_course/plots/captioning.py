@@ -96,7 +96,8 @@ def word_by_word(
         named = zip(panels.flat, words, weights, map(int, cells), strict=False)
         for axes, word, shares, cell in named:
             _image(axes, image, shares)
-            axes.set_title(word, fontsize=11, pad=3)
+            # a comma by itself would be lost
+            axes.set_title(word if word[0].isalpha() else f"“{word}”", fontsize=11, pad=3)
             if cell >= 0:
                 _frame(axes, cell, image.shape[-1] // weights.shape[-1], weights.shape[-1])
     return closed(figure)
@@ -202,17 +203,18 @@ BASELINES = {
 }
 
 
-def learners(weight: Tensor) -> Figure:
+def learners(weight: Tensor, last: int) -> Figure:
     """Draw how the weight of the best cell grows from draw to draw.
 
     Args:
-        weight: A line for each learner, (num_learners, num_draws + 1).
+        weight: A line for each learner, (num_learners, num_draws + 1); the start alone is a dot.
+        last: The draw at which the axis ends.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 2.7))
-        axes.plot(weight.T, color=ROLE["weight"], linewidth=1.2, alpha=0.7)
+        look = {"marker": "o", "clip_on": False} if weight.shape[1] == 1 else {"alpha": 0.7}
+        axes.plot(weight.T, color=ROLE["weight"], linewidth=1.2, **look)
         axes.axhline(0.5, color=FAINT, linewidth=0.8, zorder=0)
-        last = weight.shape[1] - 1
         axes.set(xlabel="draws", ylabel="weight of cell 1", xlim=(0, last), ylim=(0.3, 1.02))
         axes.set_yticks([0.5, 1.0])
     return closed(figure)

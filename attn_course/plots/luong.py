@@ -135,11 +135,12 @@ def _diagram(
 
 def _look(role: str) -> dict[str, object]:
     """The style of a piece of a diagram."""
-    text = {"ha": "center", "va": "center", "color": ink_of(role)}
+    # large enough for an index to be read on a phone
+    text = {"ha": "center", "va": "center", "color": ink_of(role), "fontsize": 15}
     if not role:
         return text
     rim = {"state": INK, "later": FAINT}.get(role, ROLE.get(role))
-    box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
+    box = {"boxstyle": "round,pad=0.25", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
     if role == "state":
         text |= {"style": "italic"}
     if role == "later":
@@ -179,7 +180,7 @@ def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Ten
 
 
 def maps(query: Tensor, weight: Tensor) -> Figure:
-    """Draw for each score how it depends on where a key is, the greyer the higher.
+    """Draw for each score how it depends on where a key is: the more grey, the higher.
 
     Args:
         query: The query, (2,), an arrow in each map.
@@ -206,7 +207,7 @@ def maps(query: Tensor, weight: Tensor) -> Figure:
             look = {"arrowstyle": "-|>", "color": ROLE["query"], "linewidth": 3}
             look |= {"shrinkA": 0, "shrinkB": 0}
             axes.annotate("", (x, y), (0, 0), arrowprops=look)
-            axes.set_title(f"{name}\n{formula}", fontsize=11)
+            axes.set_title(f"{name}\n{formula}", fontsize=12.5)
             axes.set(aspect="equal", xticks=[], yticks=[], xlim=(-FAR, FAR), ylim=(-FAR, FAR))
             axes.spines[:].set_visible(True)
     return closed(figure)

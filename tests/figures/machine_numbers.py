@@ -111,7 +111,7 @@ def kernel_regression(got: Reading) -> dict[str, Tensor]:
 
 
 def arrows(*names: str) -> Callable[[Random], dict[str, list[float]]]:
-    """A query, three keys, masks, and one or two more vectors of each name."""
+    """A query, three keys, masks, and, where named, one or two more vectors."""
 
     def drawn(draw: Random) -> dict[str, list[float]]:
         sizes = {"query": 2, "keys": 6} | {name: 4 if name == "W" else 2 for name in names}
@@ -136,10 +136,12 @@ def of_scores(scores: Tensor, got: Reading) -> dict[str, Tensor]:
 
 def luong(got: Reading) -> dict[str, Tensor]:
     query, key = wide([got["query"]]), wide(got["keys"]).view(3, 2)
-    matrix = wide(got["W"]).view(2, 2)
-    general = got["score"] == "general"
-    scores = general_scores(query, key, matrix) if general else dot_scores(query, key)
-    return of_scores(scores, got)
+    return of_scores(dot_scores(query, key), got)
+
+
+def general(got: Reading) -> dict[str, Tensor]:
+    query, key = wide([got["query"]]), wide(got["keys"]).view(3, 2)
+    return of_scores(general_scores(query, key, wide(got["W"]).view(2, 2)), got)
 
 
 def bahdanau(got: Reading) -> dict[str, Tensor]:
@@ -226,8 +228,12 @@ def multi_head(got: Reading) -> dict[str, Tensor]:
     return found
 
 
+def draws(draw: Random) -> dict[str, list[float]]:
+    return {"drawn": [draw.randint(1, 2000)]}
+
+
 def reinforce(got: Reading) -> dict[str, Tensor]:
-    many, baseline = int(got["drawn"][0]), got["baseline"]
+    many, baseline = int(got["drawn"][0]), got.get("baseline", 0)
     weights, rewards = wide([0.5, 0.25, 0.25]), wide([-1, -2, -4])
     pushes = (rewards - baseline)[:, None] * (torch.eye(3, dtype=torch.float64) - weights)
     cells = torch.tensor(cells_drawn()["cells"][:many])
@@ -245,8 +251,10 @@ LAWS = {
     "retrieval": Law(three_scores, retrieval),
     "kernel_regression": Law(points_on_a_line, kernel_regression),
     "bahdanau": Law(arrows("v"), bahdanau),
-    "luong": Law(arrows("W"), luong),
-    "reinforce": Law(lambda draw: {"drawn": [draw.randint(1, 2000)]}, reinforce),
+    "luong": Law(arrows(), luong),
+    "general": Law(arrows("W"), general),
+    "reinforce": Law(draws, reinforce),
+    "baseline": Law(draws, reinforce),
     "scaled_dot_product": Law(lambda _: {}, scaled_dot_product),
     "basic_self_attention": Law(three_words(), basic_words),
     "self_attention": Law(three_words("W_Q", "W_K", "W_V"), self_attention),

@@ -43,7 +43,7 @@ def weights() -> Tensor:
 
 def captioner_step() -> Figure:
     """Draw the second word."""
-    return draw_step(image(), weights()[1], "a", "seven")
+    return draw_step(image(), weights()[1], 0.9, "a", "seven")
 
 
 SAID, WANTED = ["a one is above a two", "a six"], ["a two is above a one", "a six"]
@@ -70,7 +70,7 @@ def heard() -> Figure:
 
 def learners() -> Figure:
     """Draw three learners."""
-    return captioning.learners(0.4 + 0.6 * numbers(3, 9))
+    return captioning.learners(0.4 + 0.6 * numbers(3, 9), 8)
 
 
 def reach() -> Figure:
@@ -229,7 +229,7 @@ def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
 
 
 def test_every_step_adds_to_the_one_before() -> None:
-    drawn = [draw_step(image(), weights()[1], "a", "seven", steps) for steps in (1, 2, 3, 4)]
+    drawn = [draw_step(image(), weights()[1], 0.9, "a", "seven", steps) for steps in (1, 2, 3, 4)]
     new = ["$s_{t-1}$", "$\\beta_t c_t$", "$s_t$", "seven"]
     for steps, figure in enumerate(drawn, 1):
         assert [name for name in new if name in words_in(figure)] == new[:steps]

@@ -47,12 +47,12 @@ MOVED = {
 }
 # What the first pictures of live figures paint, by the pen or by a style of their own.
 DRAWN = {
-    ALL: """digits machine-bahdanau machine-basic-self-attention
+    ALL: """digits machine-bahdanau machine-basic-self-attention machine-general
         machine-kernel-regression machine-luong machine-multi-head machine-retrieval
         machine-self-attention tiles""",
     "query key weight": "associative-memory induction",
     "query key": "rotary sinusoids",
-    "weight": "machine-reinforce machine-scaled-dot-product writer",
+    "weight": "machine-baseline machine-reinforce machine-scaled-dot-product writer",
 }
 STYLED = {
     "heads/heads.css": "weight",

@@ -32,7 +32,7 @@ const whereOf = ({ weights, looked }) => {
 const guessesOf = ({ guesses }) =>
   guesses
     .filter(([, share], i) => !i || share >= 0.005)
-    .map(([word, share]) => `${word} ${percent(share)}`)
+    .map(([word, share]) => `${word === "," ? "\u201c,\u201d" : word} ${percent(share)}`)
     .join(", ");
 
 const captionSentence = (model, said, at) =>

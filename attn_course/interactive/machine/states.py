@@ -13,6 +13,12 @@ KERNELS = ("triangular", "Gaussian", "boxcar", "Epanechnikov")
 THREE = ("scores", "weights", "blend")
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 BASELINES = tuple(round(fifth / 5, 1) for fifth in range(-25, 3))
+# Of chapter 05: a query, three keys, and which of them are masked.
+ARROWS: dict[str, Sequence[float]] = {
+    "query": (1, 2),
+    "keys": (2, 0, 0, 1, 1, 1),
+    "off": (0, 0, 0),
+}
 LENGTHS = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3)
 
 
@@ -132,23 +138,32 @@ STATES = {
     "luong": State(
         chapter="luong",
         label="The attention machine: arrows in the plane",
-        hint="Drag the arrows; under general, drag the rows of W, too.",
-        numbers={
-            "query": (1, 2),
-            "keys": (2, 0, 0, 1, 1, 1),
-            "off": (0, 0, 0),
-            "W": (0, 0, 1, 0),  # of the chapter, row by row
-        },
-        controls={"score": Choice("score", ("dot", "general"))},
+        hint="Drag the arrows.",
+        numbers=ARROWS,
+    ),
+    "general": State(
+        chapter="luong",
+        label="The attention machine: a query bent by a matrix",
+        hint="Drag the squares, which are the rows of W.",
+        numbers=ARROWS | {"W": (0, 0, 1, 0)},  # of the chapter, row by row
     ),
     "reinforce": State(
         chapter="captioning",
         label="The attention machine: REINFORCE, draw by draw",
-        hint="Draw again, and move the baseline: the lines stay, the variance does not.",
+        hint="Draw again: where do the pushes lead?",
         steps=("draw", "push", "mean"),
         numbers={"drawn": (1,)},
-        controls={"baseline": Slider("baseline", "", BASELINES, 0.0)},
         acts={"draw": "draw again", "more": "draw 500 times"},
+        data=cells_drawn,
+    ),
+    "baseline": State(
+        chapter="captioning",
+        label="The attention machine: REINFORCE with a baseline",
+        hint="Drag the baseline: what stays?",
+        steps=("draw", "push", "mean"),
+        numbers={"drawn": (500,)},
+        controls={"baseline": Slider("baseline", "", BASELINES, 0.0)},
+        acts={"draw": "draw again"},
         data=cells_drawn,
     ),
     "scaled_dot_product": State(

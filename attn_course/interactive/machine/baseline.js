@@ -1,0 +1,1 @@
+reinforce("machine-baseline");
