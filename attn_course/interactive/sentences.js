@@ -83,7 +83,8 @@ const newBeside = (now, before) => {
   });
 };
 
-// A sentence in which the words that are not in the right one are marked, and how many they are.
+// A sentence in which the words that are not in the right one are marked, how many they are, and the
+// place of the first, or -1.
 const markStrange = (words, right) => {
   const isStrange = newBeside(words, right),
     parts = [];
@@ -96,5 +97,5 @@ const markStrange = (words, right) => {
     parts.push(piece.slice(0, piece.length - text.length));
     parts.push(isStrange[i] ? Object.assign(document.createElement("span"), mark) : text);
   });
-  return { parts, count: isStrange.filter(Boolean).length };
+  return { parts, count: isStrange.filter(Boolean).length, first: isStrange.indexOf(true) };
 };

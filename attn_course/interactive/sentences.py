@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attn_course.data.tokens import pad
 from attn_course.data.translation import detokenise
+from attn_course.data.translation.kinds import same_kind
 from attn_course.interactive.controls import select
 from attn_course.interactive.markup import tag
 from attn_course.seq2seq import BOS
@@ -57,6 +58,12 @@ def source_controls(sentences: Sequence[Sequence[str]], counted: bool = False) -
     return tag("label", tag("span", "English") + typed, class_="attn-typed") + select(
         "example", "or choose", [("", "a sentence of your own"), *lines], written[0]
     )
+
+
+def kinds_in(sentences: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return the words of these sentences in sets of those that can replace one another."""
+    kinds = {frozenset((word, *same_kind(word))) for one in sentences for word in one}
+    return sorted(sorted(kind) for kind in kinds if len(kind) > 1)
 
 
 def rounded(weights: Float[Tensor, "rows columns"]) -> list[list[float]]:

@@ -56,7 +56,7 @@ def recurrence(words: Sequence[str], states: Tensor) -> Figure:
         words: The words read.
         states: The numbers of the state before the first word and after each, (1 + num_words, d).
     """
-    with style():
+    with style(letters=13):
         figure, axes = plt.subplots(figsize=(4.8, 3.0))
         _read(axes, 0.1, "$h_i$", torch.zeros_like(states[0]), "$x_i$")
         loop = {"arrowstyle": "->", "color": INK, "mutation_scale": 14}
@@ -87,7 +87,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
     step, width = 1.25, 1.25 * (len(target) - 1)
     start = (width - step * (len(source) - 1)) / 2
     vector = (width / 2, 2.45)
-    with style():
+    with style(letters=13):
         figure, axes = plt.subplots(figsize=(4.8, 4.4))
         for place, word in enumerate(source, start=1):
             x = start + step * (place - 1)
@@ -100,33 +100,40 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
         _write(axes, target, vector, step)
         _box(axes, vector, "$c$", VECTOR, ink_of("output"))
         for y, name in ((4.9, "read"), (3.9, "encoder"), (2.45, "vector"), (1.1, "decoder")):
-            axes.text(-2.95, y, name, ha="left", va="center", fontweight="bold")
-        axes.text(-2.95, 0.1, "write", ha="left", va="center", fontweight="bold")
-        axes.set(xlim=(-3, width + 0.6), ylim=(-0.2, 5.2))
+            axes.text(-3.4, y, name, ha="left", va="center", fontweight="bold")
+        axes.text(-3.4, 0.1, "write", ha="left", va="center", fontweight="bold")
+        axes.set(xlim=(-3.45, width + 0.6), ylim=(-0.2, 5.2))
         axes.axis("off")
     return closed(figure)
 
 
 def gru() -> Figure:
-    """Draw the two gates of a GRU: what of the old state makes the proposal, and what stays."""
-    with style():
-        figure, axes = plt.subplots(figsize=(4.8, 3.1))
+    """Draw the two gates of a GRU: what they are made from, and what each decides."""
+    dashed = {"linestyle": "--", "color": VIOLET}
+    with style(letters=14):
+        figure, axes = plt.subplots(figsize=(4.8, 3.6))
         _arrow(axes, (0.5, 2.5), (5.9, 2.5))
         _arrow(axes, (0.15, 2.15), (1.25, 0.85))
-        _arrow(axes, (1.85, 0.6), (2.9, 0.6))
-        _arrow(axes, (3.3, -0.45), (3.3, 0.25))
-        _arrow(axes, (3.7, 0.85), (4.88, 2.28))
+        _arrow(axes, (1.85, 0.6), (2.85, 0.6))
+        _arrow(axes, (3.3, -0.75), (3.3, 0.2))
+        _arrow(axes, (3.7, 0.9), (4.88, 2.28))
         for place, name in (((0, 2.5), "$h_{i{-}1}$"), ((3.3, 0.6), "h\u0303\u1d62")):
             _box(axes, place, name, STATE)
         _box(axes, (6.3, 2.5), "$h_i$", STATE)
         for place, name in (((2.5, 2.5), "$z$"), ((1.55, 0.6), "$r$"), ((4.3, 1.6), "$1{-}z$")):
             _box(axes, place, name, GATE)
-        axes.text(3.3, -0.7, "$x_i$, the word", ha="center", va="center")
-        axes.text(2.5, 3.2, "update gate: what stays", ha="center")
-        axes.text(1.1, -0.3, "reset gate: what\nthe proposal sees", ha="center", va="center")
+        for place, start, end in (
+            ((2.5, 3.75), (2.5, 3.5), (2.5, 2.95)),
+            ((-0.3, 0.6), (0.42, 0.6), (1.12, 0.6)),
+        ):
+            axes.text(*place, "$x_i,\\ h_{i{-}1}$", ha="center", va="center", color=VIOLET)
+            _arrow(axes, start, end, **dashed)
+        axes.text(3.7, -1.0, "$x_i$, the word", ha="center", va="center")
+        axes.text(3.1, 3.15, "update gate:\nwhat stays", ha="left", va="center")
+        axes.text(0.75, -0.5, "reset gate: what\nthe proposal sees", ha="center", va="center")
         axes.text(4.0, 0.6, "proposal", va="center")
         _box(axes, (5.0, 2.5), "+", SUM)
-        axes.set(xlim=(-0.6, 6.8), ylim=(-0.9, 3.5))
+        axes.set(xlim=(-1.2, 6.8), ylim=(-1.3, 4.1))
         axes.axis("off")
     return closed(figure)
 

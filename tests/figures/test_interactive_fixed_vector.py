@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from torch.testing import assert_close
 
 from attn_course.data.tokens import pad
@@ -143,10 +143,32 @@ def test_words_that_were_weighed_are_folded_away_until_asked_for(page: Page) -> 
 
 
 @pytest.mark.browser
+def test_words_are_replaced_one_on_top_of_the_other(figure: Locator) -> None:
+    lengthen(figure)
+    lengthen(figure)
+    typed = detokenise(GROWS.source)
+    for word, other in (("Moscow", "Rome"), ("November", "March")):
+        typed = typed.replace(word, other)
+        figure.locator("[data-part=place]").select_option(label=word)
+        figure.locator("[data-part=other]").select_option(other)
+        assert figure.get_by_label("English").input_value() == typed
+    figure.get_by_text("another translator says").wait_for()
+    figure.locator("[data-part='said-reading']", has_text="mars").wait_for()
+
+
+@pytest.mark.browser
+def test_the_tree_shows_the_first_wrong_word(figure: Locator) -> None:
+    lengthen(figure)
+    first = figure.locator(".attn-strange").first.text_content()
+    expect(figure.locator("g.attn-best text", has_text=first)).to_be_in_viewport()
+    assert figure.locator(".attn-tree").evaluate("box => box.scrollTop") > 0
+
+
+@pytest.mark.browser
 def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> None:
     typed = unseen_pairs((15, 20), 2)[1].source
     figure.get_by_label("English").fill(detokenise(typed))
-    figure.get_by_text("chapter 04 says something else").wait_for()
+    figure.get_by_text("another translator says something else").wait_for()
     (ours,), (other,) = (load(name).translate([typed]) for name in ("fixed", "bahdanau"))
     assert said(figure) == detokenise(ours)
     assert reading(figure)["other"] == list(other)
@@ -156,9 +178,9 @@ def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> 
     assert not figure.locator("[data-part='right-reading']").is_visible()
     assert figure.locator("[data-part='other-reading']").inner_text() == detokenise(other)
     figure.get_by_label("English").fill("The agreement was signed.")
-    figure.get_by_text("0 of 6 words: chapter 04 says the same").wait_for()
+    figure.get_by_text("0 of 6 words: another translator says the same").wait_for()
     figure.get_by_label("English").fill(detokenise(typed))
-    figure.get_by_text("chapter 04 says something else").wait_for()
+    figure.get_by_text("another translator says something else").wait_for()
     figure.get_by_label("English").fill("The cat <b>sat</b>")
     assert_refused_beside(figure, "English", "It has never met “cat”, “<b>sat</b>”.")
     figure.get_by_label("English").fill("law " * 300)

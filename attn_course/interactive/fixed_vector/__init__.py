@@ -20,12 +20,18 @@ from attn_course.interactive.controls import (
     more,
     option,
     readings,
+    select,
     slider,
 )
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
-from attn_course.interactive.sentences import Pair, require_sentences, source_controls
+from attn_course.interactive.sentences import (
+    Pair,
+    kinds_in,
+    require_sentences,
+    source_controls,
+)
 from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
 from attn_course.trained.store import TrainedTranslator
@@ -69,12 +75,12 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         label="One vector for a sentence, with its beam, and controls to change both",
         controls=_controls(sources),
         readings=readings(
+            chance="probability",
             read="it reads",
             said="it says",
             right="right is",
-            other="chapter 04",  # for a sentence of one's own
+            other="another says",  # for a sentence of one's own
             strange="underlined",
-            chance="probability",
         ),
         data=_data(pairs, numbers, steps),
         live=provenance("100 sentences that they have not learned from", RECIPE, OTHER),
@@ -116,8 +122,14 @@ def _controls(sources: Sequence[Sequence[str]]) -> str:
         + more(
             "Word by word, a sentence of your own, a wider beam",
             source_controls(sources, counted=True),
-            slider("beam", "", 1, SHOWN, 1),
+            tag(
+                "div",
+                select("place", "replace", [("", "a word")], "")
+                + select("other", "by", [("", "another")], ""),
+                class_="attn-options",
+            ),
             choice("The best sentence of the beam is", ranks),
+            slider("beam", "", 1, SHOWN, 1),
         )
     )
 
@@ -130,6 +142,7 @@ def _data(
     return {
         "weights": [RECIPE, OTHER],
         "most": MOST_WORDS,
+        "kinds": kinds_in([source for source, _ in pairs]),
         "pairs": [[list(one) for one in pair] for pair in pairs],
         "vector": numbers,
         "steps": steps,

@@ -12,7 +12,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const legend = document.createElement("p");
   legend.textContent = "Under each word, the probability of the sentence so far.";
   scroll.append(legend, tree);
-  picture.after(scroll);
+  form.after(scroll);
   const texts = data.pairs.map(([source]) => written(source));
   let beside = {};
 
@@ -64,20 +64,38 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     tree.replaceChildren(...groups);
   };
 
-  // What few readers ask for is out of sight until they open the line above it.
+  // What few readers ask for is out of sight until they open the line above it. The tree then shows
+  // the first word that is wrong.
   let last;
   const unfold = () => {
     scroll.toggleAttribute("hidden", !fold.open);
-    const { narrow, chance } = last;
+    const { narrow, chance, astray, steps } = last;
+    const row = tree.clientHeight / (steps.length + 12 / tall);
+    scroll.scrollTop = (Math.max(astray, 1) - 1) * row;
     const other = narrow === chance ? "the same" : `a sentence of ${odds(narrow)}`;
     const more = narrow === undefined ? "" : `; a beam of 1 finds ${other}`;
     show("chance", fold.open ? odds(chance) + more : "");
   };
 
   const showMarked = (name, words, right) => {
-    const { parts, count } = markStrange(words, right);
+    const { parts, count, first } = markStrange(words, right);
     show(name, ...parts);
-    return count;
+    return { count, first };
+  };
+
+  // the words that can be replaced, and by what
+  const offer = (words) => {
+    const fill = (name, options, chosen) => {
+      const line = ([at, text]) => new Option(text, at, false, String(at) === chosen);
+      part(name).replaceChildren(...options.map(line));
+    };
+    const kindOf = (word) => data.kinds.find((kind) => kind.includes(word));
+    const places = [...words.entries()].filter(([, word]) => kindOf(word));
+    fill("place", [["", "a word"], ...places], part("place").value);
+    const word = words[part("place").value || NaN],
+      kind = kindOf(word) ?? [];
+    const others = word ? kind.map((one) => [one, one]) : [["", "another"]];
+    fill("other", others, word);
   };
 
   const draw = (now) => {
@@ -87,12 +105,14 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     const right = data.pairs[at]?.[1],
       wanted = right ?? other;
     show("read", written(source));
-    const count = showMarked("said", said, wanted),
+    const { count, first } = showMarked("said", said, wanted),
       of = `${count} of ${said.length} words`;
+    last.astray = first;
+    offer(source);
     showMarked("other", right ? [] : other, wanted); // for a sentence of one's own
     show("right", right ? written(right) : "");
     const alike = written(said) === written(other) ? "the same" : "something else";
-    show("strange", right ? of : `${of}: chapter 04 says ${alike}`);
+    show("strange", right ? of : `${of}: another translator says ${alike}`);
     unfold();
     write("beam-reading", value("beam"));
     // they keep the focus that they have
@@ -165,6 +185,11 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   });
 
   form.addEventListener("input", ({ target }) => {
+    if (target === part("place")) return offer(last.source);
+    if (target === part("other")) {
+      const at = Number(part("place").value);
+      keep({ source: written(last.source.with(at, target.value)) });
+    }
     followExample(parts, target);
     act();
   });
