@@ -14,7 +14,12 @@ from attn_course.plots import FAINT, INK, ROLE, closed, ink_of, signed, style
 
 # The height of each row, and the place of the decoder next to the rows.
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 4.75, 6.25
+# Parts of the picture, from the lowest place to the highest.
+ALL_ROWS, UP_TO_WEIGHTS = (-0.4, 6.7), (-0.4, 3.95)
+SCORES_AND_WEIGHTS, WEIGHTS_AND_CONTEXT, CONTEXT_AND_WORD = (1.8, 3.95), (2.6, 5.2), (4.47, 6.7)
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
+SYMBOL = 15  # points: on a phone an index has then 10 pixels
+NAMED = {"ha": "center", "va": "center", "fontsize": SYMBOL}
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
 
@@ -40,14 +45,27 @@ class DecoderStep(NamedTuple):
     said: str = ""
 
 
-def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure:
+def walk(
+    words: Sequence[str],
+    annotations: Tensor,
+    step: DecoderStep,
+    rows: tuple[float, float] = ALL_ROWS,
+) -> Figure:
     """Draw a step of the decoder: the scores, and everything else that has been computed.
 
-    All pictures have the same size, so that the next one shows what is new; dashed outlines keep
+    All pictures have the same scale, so that the next one shows what is new; dashed outlines keep
     the places of what is still to come.
+
+    Args:
+        words: The source words.
+        annotations: Their annotations, (source_len, d_annotation).
+        step: The numbers of the step.
+        rows: The lowest and the highest place of a part to draw, such as `SCORES_AND_WEIGHTS`.
     """
+    low, high = rows
+    share = (high - low) / (ALL_ROWS[1] - ALL_ROWS[0])
     with style(letters=12):
-        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        figure, axes = plt.subplots(figsize=(5.2, 3.6 * share))
         _source(axes, words, annotations)
         _scores(axes, step)
         middle = _column(0) + (len(words) - 1) * APART / 2
@@ -66,7 +84,10 @@ def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure
             _outline(axes, DECODER, SAID, 1.4, "word")
         else:
             _output(axes, step)
-        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, 6.7))
+        for text in [*axes.texts]:
+            if not low < text.get_position()[1] < high:
+                text.remove()
+        axes.set(xlim=(0.1, 9.2), ylim=rows)
         axes.axis("off")
     return closed(figure)
 
@@ -107,8 +128,8 @@ def _arrow(
 
 def _name(axes: Axes, y: float, symbol: str = "", word: str = "") -> None:
     """Write the symbol of a row at its left end, with a word above it."""
-    axes.text(0.3, y - (0.22 if word else 0), symbol, ha="left", va="center")
-    axes.text(0.3, y + 0.2, word, ha="left", va="center")
+    axes.text(0.3, y - (0.22 if word else 0), symbol, ha="left", va="center", fontsize=SYMBOL)
+    axes.text(0.3, y + 0.25, word, ha="left", va="center")
 
 
 def _source(axes: Axes, words: Sequence[str], annotations: Tensor) -> None:
@@ -122,7 +143,7 @@ def _scores(axes: Axes, step: DecoderStep) -> None:
     """Write the scores, and join each with the annotation and the state that it compares."""
     _name(axes, SCORES, f"$e_{{{step.number},i}}$", "scores")
     _box(axes, DECODER, SCORES, "query", _vector(step.before))
-    axes.text(DECODER, SCORES - 0.75, f"$s_{step.number - 1}$", ha="center", va="center")
+    axes.text(DECODER, SCORES - 0.75, f"$s_{step.number - 1}$", **NAMED)
     bend = SCORES - 0.5
     axes.plot([_column(0), DECODER - 0.6], [bend, bend], **LINE)
     axes.plot([DECODER - 0.6, DECODER - 0.6], [bend, SCORES], **LINE)
@@ -138,7 +159,8 @@ def _weights(axes: Axes, step: DecoderStep) -> None:
     for index, weight in enumerate(step.weights.tolist()):
         x = _column(index)
         axes.bar(x, weight, width=0.45, bottom=WEIGHTS - 0.3, color=ROLE["weight"])
-        axes.text(x + 0.35, WEIGHTS, f"{weight:.2f}", ha="left", va="center")
+        # low enough for the first bar's line to the context
+        axes.text(x + 0.4, WEIGHTS - 0.2, f"{weight:.2f}", ha="left", va="center")
 
 
 def _context(axes: Axes, step: DecoderStep) -> None:
@@ -159,5 +181,5 @@ def _output(axes: Axes, step: DecoderStep) -> None:
     _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))
     _arrow(axes, (middle, CONTEXT + 0.4), (DECODER - 1.0, SAID), **corner)
     _box(axes, DECODER, CONTEXT, "query", _vector(step.after))
-    axes.text(DECODER + 0.4, CONTEXT + 0.65, f"$s_{step.number}$", ha="center", va="center")
+    axes.text(DECODER + 0.4, CONTEXT + 0.65, f"$s_{step.number}$", **NAMED)
     axes.text(DECODER, SAID, step.said, ha="center", va="center", fontweight="bold")

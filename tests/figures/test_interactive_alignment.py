@@ -207,6 +207,18 @@ def test_another_sentence_is_answered_whole(figure: Locator) -> None:
     figure.locator("[data-part='said-reading']", has_text="L'Arménie a ratifié la loi.").wait_for()
 
 
+@pytest.mark.browser
+def test_what_says_it_word_by_word_stays_under_the_map(figure: Locator) -> None:
+    slider = figure.locator("[data-part=words]")
+    before = slider.bounding_box()["y"]
+    assert before < figure.locator("[data-part='said-reading']").bounding_box()["y"]
+    slider.fill("2")
+    assert said(figure) == "L'accord"
+    assert slider.bounding_box()["y"] == before
+    slider.press("ArrowRight")
+    assert said(figure) == "L'accord sur"
+
+
 HIDDEN_COLUMNS = """root => {
   const box = root.querySelector(".attn-picture"), { right } = box.getBoundingClientRect();
   const cells = [...root.querySelectorAll("[data-line='0'] [data-cell]")];

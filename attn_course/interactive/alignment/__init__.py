@@ -10,7 +10,6 @@ from typing import Any
 
 from torch import Tensor
 
-from attn_course.data.translation.kinds import same_kind
 from attn_course.interactive.controls import (
     button,
     choice,
@@ -26,6 +25,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
 from attn_course.interactive.sentences import (
+    kinds_in,
     require_sentences,
     rounded,
     source_controls,
@@ -37,11 +37,11 @@ MOST_WORDS = 24  # with more columns, no screen shows the table
 RECIPE = "bahdanau"
 # The choices that a reader has for the weights of a word, in the words of the figure.
 HANDS = {
-    "learned": "stays as learned",
-    "move": "all goes there",
-    "forbid": "all goes elsewhere",
-    "flatten": "is shared equally",
-    "shuffle": "is shuffled",
+    "learned": "as learned",
+    "move": "all on the cell",
+    "forbid": "none on the cell",
+    "flatten": "equal everywhere",
+    "shuffle": "shuffled",
 }
 
 
@@ -80,7 +80,12 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
     )
     everywhere = option("checkbox", "everywhere", "on", "at every word, not at one")
     return (
-        hint("Click a cell: all weight of that French word moves there. Or replace a word.")
+        tag(
+            "div",
+            button("play", "say it word by word") + slider("words", "", 1, rows, rows),
+            class_="attn-play",
+        )
+        + hint("Click a cell: all weight of that French word moves there. Or replace a word.")
         + tag(
             "div",
             select("place", "replace", [("", "no word")], "")
@@ -91,9 +96,7 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
         + more(
             "Another sentence, other changes",
             source_controls(sentences),
-            choice("Click a cell: the weight of its French word", hands, everywhere),
-            slider("words", "", 1, rows, rows),
-            button("play", "say it word by word"),
+            choice("A click on a cell makes the weights of its row", hands, everywhere),
         )
         + kept(row="", column="", replaced="", exchange="")
     )
@@ -102,11 +105,10 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
 def _data(
     sentences: Sequence[Sequence[str]], said: Sequence[str], weights: Tensor
 ) -> dict[str, Any]:
-    kinds = {frozenset((word, *same_kind(word))) for one in sentences for word in one}
     return {
         "weights": RECIPE,
         "most": MOST_WORDS,
-        "kinds": sorted(sorted(kind) for kind in kinds if len(kind) > 1),
+        "kinds": kinds_in(sentences),
         "source": list(sentences[0]),
         "said": list(said),
         "shares": rounded(weights),

@@ -18,7 +18,8 @@ const NARROW_TABLE = 480; // pixels, in less of which the columns share the scre
 
 attnFigure("alignment", (root, data, say, parts) => {
   const { form, part, value, keep, change, write, show, trouble, ran } = parts;
-  const box = root.querySelector(".attn-picture");
+  const box = root.querySelector(".attn-picture"),
+    player = root.querySelector(".attn-play");
   // on a phone the columns share what there is, and are no narrower than a finger can tell apart
   const shared = (count) => Math.min(Math.max((box.clientWidth - 92) / count, 16), 36);
   const grid = weightTable(root, (count) =>
@@ -30,7 +31,8 @@ attnFigure("alignment", (root, data, say, parts) => {
   const first = data.said.map((word, i) => ({ word, weights: data.shares[i] }));
   first.push({ word: "EOS", weights: data.shares.at(-1) });
   let model = null,
-    playing;
+    playing,
+    tall = 0; // pixels of all rows: what stands below stays where it is while they come
   let now = { words: data.source, said: first, before: first, changed: first.map(() => false) };
 
   const place = () =>
@@ -100,6 +102,9 @@ attnFigure("alignment", (root, data, say, parts) => {
     const columns = [...words, "EOS"];
     const corner = ["English \u2192", "French \u2193"];
     grid.draw({ rows, columns, here: [row, column], isChosen: Boolean(chosen), touched, corner });
+    const isWhole = count === said.length;
+    box.style.minHeight = isWhole ? "" : `${tall}px`;
+    if (isWhole) tall = box.getBoundingClientRect().height;
     const text = sentenceOf(said.slice(0, count)),
       other = sentenceOf(before);
     show("said", text);
@@ -138,9 +143,13 @@ attnFigure("alignment", (root, data, say, parts) => {
       change({ row: i, column: j });
     },
   });
-  form.addEventListener("input", (event) => {
-    const { target } = event;
-    if (target === part("words")) return draw(false);
+  // it stands at the map that it writes, and its slider is a control of the form all the same
+  form.id ||= `attn-alignment-${[...document.forms].indexOf(form)}`;
+  part("words").setAttribute("form", form.id);
+  box.after(player);
+  player.addEventListener("keydown", (event) => event.stopPropagation());
+  part("words").addEventListener("input", () => draw(false));
+  form.addEventListener("input", ({ target }) => {
     followExample(parts, target);
     if (target === part("other")) keep({ exchange: target.value });
     if (target === part("place")) keep({ replaced: target.value, exchange: "" });
