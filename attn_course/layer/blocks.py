@@ -22,6 +22,8 @@ NUMBERS_IN_A_BLOCK = 9 * 2**20
 # and stay in the processor's cache from one operation to the next.
 SMALL_NUMBERS = 2**24
 NUMBERS_IN_A_SMALL_BLOCK = 2**20
+# A square block of a large table: small enough for the pieces to be kept, and few of them are.
+NUMBERS_IN_A_SQUARE = 2**22
 # On a GPU an operation should take longer than the start of the next one. With 9 * 2**20 an H100
 # took seven times as long for 16,384 x 16,384 pairs; 2**27 would save another 40 percent.
 NUMBERS_ON_A_GPU = 2**26

@@ -12,7 +12,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attn_course.layer.blocks import SMALL_NUMBERS, blocks, numbers_in_a_block, recomputed
+from attn_course.layer.blocks import (
+    NUMBERS_IN_A_SQUARE,
+    SMALL_NUMBERS,
+    blocks,
+    numbers_in_a_block,
+    recomputed,
+)
 from attn_course.layer.dropout import drop, growth
 from attn_course.layer.fused_attention import dot_products_overflow, fused
 from attn_course.layer.online_softmax import OnlineSoftmax, update
@@ -183,7 +189,10 @@ def _cut(inputs: AttentionInputs, numbers: int) -> tuple[int, AttentionInputs]:
     reach, batch = last.stop - last.start, math.prod(inputs.query.shape[:-2])
     # where a pair has many numbers, its one score makes pieces that the C library keeps
     keeps_few = numbers == batch or batch * query_len * reach <= SMALL_NUMBERS
-    row_len = fitting // reach if keeps_few or inputs.query.is_cuda else 0
+    if not keeps_few and not inputs.query.is_cuda:
+        side = max(SMALLEST_BLOCK, math.isqrt(NUMBERS_IN_A_SQUARE // numbers))
+        return side, inputs._replace(block_len=side)
+    row_len = fitting // reach
     return (row_len, inputs) if row_len else (side, inputs._replace(block_len=side))
 
 
