@@ -87,7 +87,7 @@ def test_dots_stand_at_the_last_losses_beside_the_layers_of_their_order() -> Non
 
 
 def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() -> None:
-    for axes, within in zip(three_forms().axes, (36, 20, 0), strict=True):
+    for axes, within in zip(three_forms().axes, (36, 8, 20), strict=True):
         assert len(axes.patches) == 36
         assert sum(patch.get_alpha() == 1 for patch in axes.patches) == within
         assert axes.get_xlabel() == f"keys\n{within} compared"
