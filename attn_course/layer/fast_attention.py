@@ -189,11 +189,12 @@ def _cut(inputs: AttentionInputs, numbers: int) -> tuple[int, AttentionInputs]:
     reach, batch = last.stop - last.start, math.prod(inputs.query.shape[:-2])
     # where a pair has many numbers, its one score makes pieces that the C library keeps
     keeps_few = numbers == batch or batch * query_len * reach <= SMALL_NUMBERS
-    if not keeps_few and not inputs.query.is_cuda:
+    if keeps_few or inputs.query.is_cuda:
+        if row_len := fitting // reach:
+            return row_len, inputs
+    else:
         side = max(SMALLEST_BLOCK, math.isqrt(NUMBERS_IN_A_SQUARE // numbers))
-        return side, inputs._replace(block_len=side)
-    row_len = fitting // reach
-    return (row_len, inputs) if row_len else (side, inputs._replace(block_len=side))
+    return side, inputs._replace(block_len=side)
 
 
 def _rows(

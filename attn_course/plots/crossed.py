@@ -12,13 +12,10 @@ from torch import Tensor
 
 from attn_course.plots import GREY, INK, ROLE, closed, ink_over, style
 
-# The width of a cell of each table, and from the left edge of each to where the next can begin.
+# The width of a cell of each table.
 QUERY, WEIGHT, VALUE = 0.85, 1.75, 1.45
-LEFT, ASIDE, TO_VALUES = (
-    -1.35,
-    0.7,
-    2.3,
-)  # room between tables; before the values it holds their words
+LEFT, ASIDE = -1.35, 0.7  # where the picture begins; room between tables
+TO_VALUES = 2.3  # room before the values, which their words take
 HEADS = 0.35  # from a table to the words at its edge
 FIRST_STRENGTH = 0.12  # of the colour of a cell that holds 0
 BELOW = 1.3  # from a row of scores down to the weights that are made of it
