@@ -2,7 +2,7 @@
 
     python tools/check_chapters.py
 
-`hintgrader check-course` asks this, and `tests/engine/test_chapters.py` calls the same functions.
+`hintgrader check-course` asks this, and `tests/book/test_chapters.py` calls the same functions.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from hintgrader.worker.instruments import Largest
+from hintgrader.worker.measurements import Largest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import torch
+from hintgrader.worker.process_switches import SWITCHES, course_values
 from hintgrader.worker.submission import LocalSubmission
-from hintgrader.worker.switches import SWITCHES, course_values
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from attn_bank import check

@@ -16,8 +16,8 @@ from hintgrader.hints.recognised import Recognised
 from hintgrader.hints.sentence import say
 from hintgrader.worker.plain import Plain
 from hintgrader.worker.points import Points, Row
+from hintgrader.worker.process_switches import course_values
 from hintgrader.worker.submission import LocalSubmission
-from hintgrader.worker.switches import course_values
 
 TRAINS = "trying your function: each call may take up to {:g} seconds ..."
 

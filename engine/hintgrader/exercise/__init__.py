@@ -13,7 +13,7 @@ from hintgrader.exercise.wrong_answers import (
     transposed,
 )
 from hintgrader.values.equality import same
-from hintgrader.worker.instruments import Count, Kept, Largest
+from hintgrader.worker.measurements import Count, Kept, Largest
 from hintgrader.worker.plain import Inputs, Plain, name_kind
 
 __all__ = [

@@ -18,7 +18,7 @@ from hintgrader.exercise.wrong_answers import Answer
 from hintgrader.hints.recognised import by_place
 from hintgrader.hints.same_mistake import TOLERANCE, alike, alike_at, alike_but_for_words
 from hintgrader.values.equality import same
-from hintgrader.worker.instruments import Count
+from hintgrader.worker.measurements import Count
 
 # What a trial costs besides its operations, in operations, and how many numbers are made, or
 # multiplied, in the time of one: measured at all draws of sixty exercises.

@@ -19,7 +19,7 @@ from types import FunctionType, ModuleType
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from hintgrader.worker import check, headless, points, shell
+from hintgrader.worker import check, headless_shell, points, shell
 from hintgrader.worker.wall import WORKER
 
 TRUSTED_BUILTINS = {
@@ -33,7 +33,7 @@ TRUSTED_BUILTINS = {
     ),
 }
 MODULES = {"sys": sys, "os": os, "signal": signal, "json": json, "builtins": builtins}
-VISIBLE_MODULES = (check, headless, points, shell)  # modules that cells see
+VISIBLE_MODULES = (check, headless_shell, points, shell)  # modules that cells see
 CLASSES = (socket.socket, TorchDispatchMode, TorchFunctionMode)
 OWN = f"{WORKER}."  # how the names of its modules begin
 Parts = dict[str, tuple[object, ...]]

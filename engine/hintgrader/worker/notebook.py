@@ -18,19 +18,19 @@ from socket import recv_fds, socket
 from typing import Any
 
 from hintgrader.worker.alarm import Alarm, Kind
-from hintgrader.worker.alarms import Alarms
+from hintgrader.worker.audit_hook import Alarms
 from hintgrader.worker.check import published
-from hintgrader.worker.instruments import measure_here
 from hintgrader.worker.level import Level
 from hintgrader.worker.limits import limit_this_process
+from hintgrader.worker.measurements import measure_here
 from hintgrader.worker.points import Points, Row
+from hintgrader.worker.process_switches import course_values, set_profiler, write_all
 from hintgrader.worker.remarks import remarks
 from hintgrader.worker.remote_callable import RemoteCallable
 from hintgrader.worker.shell import Shell
 from hintgrader.worker.shown import parts_shown
 from hintgrader.worker.student_packages import StudentPackages
 from hintgrader.worker.submission import LocalSubmission, Outcome
-from hintgrader.worker.switches import course_values, set_profiler, write_all
 from hintgrader.worker.wall import Wall
 from hintgrader.worker.watching import profiled
 from hintgrader.worker.wire import BrokenMessage, Message, TooLarge, receive, send

@@ -13,7 +13,7 @@ from IPython.core.displayhook import CapturingDisplayHook
 from IPython.core.displaypub import CapturingDisplayPublisher
 from traitlets.config import Config
 
-from hintgrader.worker.headless import HeadlessShell
+from hintgrader.worker.headless_shell import HeadlessShell
 from hintgrader.worker.submission import message_of
 from hintgrader.worker.wire import Message
 

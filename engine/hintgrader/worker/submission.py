@@ -26,8 +26,8 @@ from hintgrader.worker.plain import (
     keep,
     map_leaves,
 )
+from hintgrader.worker.process_switches import course_values
 from hintgrader.worker.student_packages import NO_PACKAGES, StudentPackages
-from hintgrader.worker.switches import course_values
 from hintgrader.worker.watching import UNWATCHED_CALLS, Watch, watched
 
 CALL_SECONDS = 10  # of processor time

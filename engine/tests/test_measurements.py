@@ -5,7 +5,7 @@ import torch
 
 from hintgrader.worker import watching
 from hintgrader.worker.instrument import active_instruments, paused
-from hintgrader.worker.instruments import (
+from hintgrader.worker.measurements import (
     INSTRUMENTS,
     Count,
     Kept,
