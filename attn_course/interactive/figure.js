@@ -17,7 +17,10 @@ const attnRestore = (name, root, form) => {
     if (one.type === "checkbox") one.checked = one.value === wanted;
     else if (wanted === null) continue;
     else if (one.type === "radio") one.checked = one.value === wanted;
-    else one.value = wanted;
+    else {
+      if (one.value !== wanted) one.closest("details")?.setAttribute("open", ""); // it is seen
+      one.value = wanted;
+    }
   }
   attnAnnounce(form);
 };
