@@ -21,11 +21,13 @@ from attn_course.retrieval import (
     masked_softmax,
     soft_lookup,
 )
+from tests.book.test_pages import DESKTOP, PHONE
 from tests.conftest import Build, chapters
 from tests.figures.interactive_laws import (
     IN_LOOKS,
     assert_focus_is_seen,
     data_of,
+    opened,
     opened_in_the_book,
     reading,
 )
@@ -49,6 +51,16 @@ TILES = """root => {
     area[fill] = (area[fill] ?? 0) + width * height;
   }
   return area;
+}"""
+
+# The words on the walk that the line of the query runs through.
+CROSSED = """root => {
+  const { left, right } = root.querySelector('.attn-walk .attn-query').getBoundingClientRect();
+  const names = [...root.querySelectorAll('[data-part$=-names] text')];
+  return names.filter((name) => {
+    const box = name.getBoundingClientRect();
+    return box.left < right && box.right > left;
+  }).map((name) => name.textContent);
 }"""
 
 
@@ -149,6 +161,9 @@ def test_keyboard_alone_changes_everything_and_shows_where_it_is(page: Page) -> 
     pressed = ["", "", "Enter", "ArrowRight", "ArrowLeft"]
     for name, key in zip(["from", "to", "jump", "step", "temperature"], pressed, strict=True):
         page.keyboard.press("Tab")
+        if name == "temperature":  # which is folded
+            page.keyboard.press("Enter")
+            page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.dataset.part") == name
         assert_focus_is_seen(page, name)
         before = reading(root)
@@ -187,6 +202,23 @@ def test_next_jump_leads_to_each_change_of_the_nearest_word_and_round_again(page
     root.get_by_label("to", exact=True).evaluate(PICK, "#0f967d")  # no way to go
     assert button.is_disabled()
     assert button.inner_text() == "no jump on this walk"
+
+
+@pytest.mark.browser
+def test_a_link_unfolds_the_temperature_that_it_changes(browser: Browser, address: str) -> None:
+    for state, is_open in (("step=15", False), ("step=15&temperature=0", True)):
+        with opened(browser, f"{address}#lab=retrieval&{state}") as page:
+            assert page.locator(".attn-more").evaluate("fold => fold.open") == is_open
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("shape", [DESKTOP, PHONE])
+def test_no_name_lies_on_the_line_of_the_query(page: Page, shape: tuple[int, int]) -> None:
+    look(page, shape, "light")
+    root = page.locator(FIGURE)
+    for step in range(0, LAST + 1, 20):
+        root.get_by_role("slider", name="step").fill(str(step))
+        assert root.evaluate(CROSSED) == []
 
 
 @pytest.mark.browser

@@ -9,7 +9,7 @@ from math import floor
 import torch
 from torch import Tensor
 
-from attn_course.interactive.controls import button, hint, readings, slider
+from attn_course.interactive.controls import button, hint, more, readings, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.markup import tag
 from attn_course.plots import ink_on
@@ -85,16 +85,17 @@ def colour_explorer(
     return InteractiveFigure(
         name="retrieval",
         label="Two lookups on a walk between two colours, with controls to change it",
-        controls=hint(
-            "Drag along the walk: which answer jumps, which slides? Then turn the temperature."
-        )
+        controls=hint("Drag along the walk: which answer jumps, which slides?")
         + tag(
             "div",
             _pick("from", start) + _pick("to", end) + button("jump", "next jump"),
             class_="attn-options",
         )
         + slider("step", "query", 0, LAST, step)
-        + slider("temperature", "", 0, len(temperatures) - 1, temperatures.index(start_at)),
+        + more(
+            "temperature",
+            slider("temperature", "", 0, len(temperatures) - 1, temperatures.index(start_at)),
+        ),
         data={
             "names": kept,
             "colours": [hex_of(row) for row in rgb[rows].tolist()],

@@ -32,10 +32,11 @@ const runsOf = (numbers) => {
   return runs;
 };
 
-// Where a name has the most room between two curves, as [step, height, room].
-const roomiest = (low, high, reach) => {
+// Where a name has the most room between two curves, away from a line at a step: [step, height, room].
+const roomiest = (low, high, reach, line) => {
   let best = [0, 0, -Infinity];
   for (let at = reach; at < high.length - reach; at++) {
+    if (Math.abs(at - line) < reach + 3) continue;
     const ceiling = Math.min(...high.slice(at - reach, at + reach + 1));
     const floor = Math.max(...low.slice(at - reach, at + reach + 1));
     if (ceiling - floor > best[2]) best = [at, (ceiling + floor) / 2, ceiling - floor];

@@ -4,6 +4,7 @@ const [LEFT, WALK, HERE, ACROSS] = [10, 294, 328, 106],
   [TOP, BOTTOM] = [140, 402],
   HIGH = BOTTOM - TOP;
 const [LETTER, LINE] = [11, 22]; // the width and height of a letter on a phone, where it is largest
+const GAP = 4; // between a name and the line of the query
 const LEAST = 1e-5; // a lighter key is not drawn
 
 // A part of the picture that the figure finds by its name.
@@ -20,8 +21,8 @@ const titles = () =>
   ].map(([text, x, top]) => attnElement("text", { x, y: top - 7, class: "attn-name" }, text));
 
 const queryLine = () => {
-  const strips = [ASKED, NEAREST].map((top) => `M0,${top - 3}V${top + STRIP + 3}`).join("");
-  const d = `${strips}M0,${TOP - 3}V${BOTTOM + 8}`;
+  const strips = [ASKED, NEAREST].map((top) => `M0,${top}V${top + STRIP}`).join("");
+  const d = `${strips}M0,${TOP}V${BOTTOM + 8}`;
   return [
     attnElement("path", { d, class: "attn-halo" }),
     attnElement("path", { d, class: "attn-query" }),

@@ -44,12 +44,11 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, sho
   const name = (which, x, y) =>
     label(words[which], x, y, {
       "text-anchor": "middle",
-      class: "attn-in-band", // the line of the query does not run through its letters
-      style: `fill:${inks[which]};stroke:${typical[which]}`,
+      style: `fill:${inks[which]}`,
     });
   const box = (x, y, width, height, fill) => attnElement("rect", { x, y, width, height, fill });
 
-  const drawStrips = ({ from, to, said }) => {
+  const drawStrips = ({ from, to, said, step }) => {
     put("start", { "stop-color": css(from) });
     put("end", { "stop-color": css(to) });
     // a name holds for the whole page: what has the same name looks the same
@@ -58,19 +57,26 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, sho
     put("walk", { fill: `url(#${id})` });
     const border = (at) => x(Math.max(0, Math.min(at - 0.5, last)));
     const runs = runsOf(said).map(([which, first, stop]) => [which, border(first), border(stop)]);
+    const line = x(step);
     part("runs").replaceChildren(
       ...runs.map(([which, edge, end]) =>
         box(edge.toFixed(1), NEAREST, (end - edge).toFixed(1), STRIP, typical[which]),
       ),
     );
     part("run-names").replaceChildren(
-      ...runs
-        .filter(([which, edge, end]) => end - edge > LETTER * words[which].length)
-        .map(([which, edge, end]) => name(which, (edge + end) / 2, NEAREST + STRIP / 2)),
+      ...runs.flatMap(([which, edge, end]) => {
+        const long = LETTER * words[which].length;
+        const places = [(edge + end) / 2, line - GAP - long / 2, line + GAP + long / 2];
+        const free = places.find(
+          (at) =>
+            at - long / 2 >= edge && at + long / 2 <= end && Math.abs(at - line) >= long / 2 + GAP,
+        );
+        return free ? [name(which, free, NEAREST + STRIP / 2)] : [];
+      }),
     );
   };
 
-  const drawAreas = ({ shares }) => {
+  const drawAreas = ({ shares, step }) => {
     const fitting = [];
     let below = steps.map(() => 0);
     words.forEach((text, which) => {
@@ -81,7 +87,7 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, sho
       );
       areas[which].setAttribute("d", `M${points.join("L")}V${BOTTOM}H${LEFT}Z`);
       const reach = Math.round(((text.length * LETTER) / 2 / WALK) * last);
-      const [at, height, room] = roomiest(low, high, reach);
+      const [at, height, room] = roomiest(low, high, reach, step);
       if (room * HIGH >= LINE) fitting.push(name(which, x(at), BOTTOM - HIGH * height));
       below = high;
     });
