@@ -9,6 +9,7 @@ from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.head_ablation import head_ablation_explorer
 from attn_course.interactive.heads import head_explorer
 from attn_course.interactive.induction import induction_explorer
+from attn_course.interactive.learned_keys import key_explorer
 from attn_course.interactive.machine import attention_machine
 from attn_course.interactive.permutation import permutation_explorer
 from attn_course.interactive.recurrence import gradient_explorer
@@ -34,6 +35,7 @@ __all__ = [
     "head_ablation_explorer",
     "head_explorer",
     "induction_explorer",
+    "key_explorer",
     "permutation_explorer",
     "rotary_explorer",
     "score_explorer",

@@ -59,6 +59,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "writer/transformer",
         *(f"induction/{part}" for part in ("letters", "picture", "induction")),
     ),
+    "learned-keys": (*MACHINE, "machine/plane", "learned_keys/learned_keys"),
     "machine-baseline": (*DRAWS, "machine/baseline"),
     "machine-basic-self-attention": (*WORDS, "machine/basic_self_attention"),
     "machine-bahdanau": (*GEOMETRY, "machine/bahdanau"),

@@ -6,7 +6,6 @@ Every function returns a closed figure, so that a cell which ends with the call 
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,9 +13,10 @@ from matplotlib.patches import Circle
 from torch import Tensor
 
 from attn_course.plots import (
+    FAINT,
     FROM_NOTHING_TO_WEIGHT,
     GREY,
-    PAPER,
+    INK,
     ROLE,
     closed,
     from_nothing_to,
@@ -72,6 +72,32 @@ def _discs(axes: Axes, key: Tensor, value: Tensor, weights: Tensor) -> None:
         axes.text(place[0], y, f"{number:.0f}", ha=place[1], va="center")
 
 
+def hull(values: Tensor, blends: Tensor, others: Sequence[tuple[float, float]]) -> Figure:
+    """Draw blends of values in the plane, and what other weights make of the first two.
+
+    Args:
+        values: Corners of their convex hull, one after the other, (key_len, 2).
+        blends: Means of them, (query_len, 2).
+        others: Pairs of weights that are no softmax's.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        axes.fill(*values.T, color=FAINT, alpha=0.4, linewidth=0)
+        axes.scatter(blends[:, 0], blends[:, 1], s=7, color=ROLE["output"], alpha=0.7, linewidths=0)
+        axes.plot(*values.T, "o", color=ROLE["value"], markersize=11)
+        for number, (x, y) in enumerate(values.tolist(), start=1):
+            up, side = (0.14, "bottom") if y > values[:, 1].mean() else (-0.14, "top")
+            axes.text(x, y + up, f"value {number}", ha="center", va=side)
+        for weights in others:
+            x, y = (torch.tensor(weights) @ values[:2]).tolist()
+            axes.plot(x, y, "x", color=INK, markersize=9, markeredgewidth=2.5)
+            said = "weights\n" + ", ".join(f"{weight:g}" for weight in weights)
+            axes.text(x, y - 0.14, said.replace("-", "\N{MINUS SIGN}"), ha="center", va="top")
+        axes.set(xlim=(-0.9, 4.0), ylim=(0.2, 2.8), aspect="equal")
+        axes.axis("off")
+    return closed(figure)
+
+
 def jacobian(derivatives: Tensor) -> Figure:
     """Draw the rate at which each weight (a row) grows with each score (a column)."""
     places = range(len(derivatives))
@@ -101,26 +127,4 @@ def axis_mistake(right: Tensor, wrong: Tensor) -> Figure:
             axes.set_xticks(range(weights.shape[1]), range(1, 1 + weights.shape[1]))
             axes.set_yticks(range(weights.shape[0]), range(1, 1 + weights.shape[0]))
             axes.set(xlabel="key", ylabel="query")
-    return closed(figure)
-
-
-def painted_keys(steps: Sequence[int | str], history: Tensor, words: Sequence[str]) -> Figure:
-    """Draw keys that are colours, (len(steps), len(words), 3), as they were at some steps.
-
-    A step may have a name, for keys that were not learned; such steps come last, after a gap.
-    """
-    learned = sum(isinstance(step, int) for step in steps)
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 4.0))
-        axes.imshow(history.clamp(0, 1).transpose(0, 1).numpy(), aspect="auto")
-        axes.set_xticks(range(len(steps)), steps)
-        axes.set_yticks(range(len(words)), words)
-        axes.set(ylabel="key of")
-        axes.set_xlabel("steps of gradient descent", x=learned / 2 / len(steps))
-        if learned < len(steps):
-            axes.axvline(learned - 0.5, color=PAPER, linewidth=16)
-        axes.set_yticks(np.arange(0.5, len(words) - 1), minor=True)
-        axes.grid(which="minor", axis="y", color=PAPER, linewidth=4)
-        axes.tick_params(which="both", length=0)
-        axes.spines[:].set_visible(False)
     return closed(figure)

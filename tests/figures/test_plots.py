@@ -50,10 +50,8 @@ from tests.sampling import sampled
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("course")
 
-WORDS = ["green", "blue", "pink", "brown"]
 FIVE = torch.tensor([[2.0, 1], [-1, 2], [5, 3], [1, 1], [4, -1]])
 TAUS = (0.1, 1, 10, 1000)
-SWATCHES = torch.tensor([[0.3, 0.7, 0.2], [0.1, 0.3, 0.8], [1.0, 0.5, 0.8], [0.4, 0.2, 0.0]])
 
 
 # --- what the figures show ----------------------------------------------------------------------
@@ -100,15 +98,16 @@ def axis_mistake() -> Figure:
     return retrieval.axis_mistake(*two_axes())
 
 
-STAGES = torch.stack([torch.full((4, 3), 0.5), SWATCHES / 2, 1.5 * SWATCHES - 0.1])
+CORNERS = torch.tensor([[1.0, 1.0], [2.4, 0.6], [3.0, 2.0], [1.4, 2.4]])
+OTHERS = [(2.0, -1.0), (1.0, 1.0)]
 
 
-def painted_keys() -> Figure:
-    """Draw three stages of four keys."""
-    return retrieval.painted_keys([0, 10, 100], STAGES, WORDS)
+def hull() -> Figure:
+    """Draw two blends of four values, and what two other pairs of weights make."""
+    return retrieval.hull(CORNERS, torch.tensor([[2.0, 1.0], [2.0, 2.0]]), OTHERS)
 
 
-FIGURES = [layer, temperatures, jacobian, axis_mistake, painted_keys]
+FIGURES = [layer, temperatures, jacobian, axis_mistake, hull]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
@@ -187,7 +186,7 @@ def test_signs_are_as_long_as_each_other() -> None:
 @sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (layer, temperatures))
+    assert_laws(draw, is_diagram=draw in (layer, temperatures, hull))
 
 
 # --- each figure shows its numbers --------------------------------------------------------------
@@ -277,23 +276,17 @@ def test_axis_mistake_shows_both_tables_on_one_scale() -> None:
             assert least_contrast(text.get_color(), image.cmap(share)) >= 4.5
 
 
-def test_painted_keys_show_a_row_a_word_and_a_column_a_step_in_real_colours(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    (axes,) = painted_keys().axes
-    assert caplog.messages == []  # matplotlib would complain of colours that are none
-    (image,) = axes.images
-    assert_near(image.get_array(), STAGES.clamp(0, 1).transpose(0, 1))
-    assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "10", "100"]
-    assert not axes.lines
-
-
-def test_keys_that_were_not_learned_stand_apart_from_the_steps() -> None:
-    (axes,) = retrieval.painted_keys([0, 10, "mean"], STAGES, WORDS).axes
-    (gap,) = axes.lines
-    assert_near(gap.get_xdata(), [1.5, 1.5])
-    assert axes.xaxis.label.get_position()[0] == pytest.approx(1 / 3)  # below the steps alone
+def test_hull_has_the_values_at_its_corners_and_other_weights_outside() -> None:
+    (axes,) = hull().axes
+    (shade,), (values, *crosses) = axes.patches, axes.lines
+    assert_near(shade.get_xy()[:4], CORNERS)
+    assert_near(np.stack(values.get_data(), -1), CORNERS)
+    (blends,) = axes.collections
+    assert shade.get_path().contains_points(blends.get_offsets()).all()
+    for cross, weights in zip(crosses, OTHERS, strict=True):
+        place = np.concatenate(cross.get_data())
+        assert_near(place, torch.tensor(weights) @ CORNERS[:2])
+        assert not shade.get_path().contains_point(place)
 
 
 def test_colours_of_the_survey_have_legible_words() -> None:

@@ -32,7 +32,7 @@ PAINTED = {
     "key value": "fig-cache",
     "key weight": "fig-comma",
     "value weight": "fig-blocks",
-    "value output": "fig-widths fig-nile",
+    "value output": "fig-widths fig-nile fig-hull",
     "key": "fig-deaf",
     "output": "fig-factors fig-grid-axis",
     "query": "fig-maps",
@@ -43,6 +43,7 @@ PAINTED = {
 # The sliders of live figures that move a query, a key or a value, by figure and name.
 MOVED = {
     ("retrieval", "step"): "query",
+    ("learned-keys", "after"): "key",
     ("sinusoids", "one"): "query",
     ("sinusoids", "other"): "key",
     ("rotary", "m"): "query",
@@ -57,6 +58,7 @@ DRAWN = {
         machine-self-attention tiles""",
     "query key weight": "associative-memory induction",
     "query key": "rotary sinusoids",
+    "key": "learned-keys",
     "weight": "machine-baseline machine-reinforce machine-scaled-dot-product writer",
 }
 STYLED = {
