@@ -72,7 +72,8 @@ def one_estimate(
         for place, count in zip(key.tolist(), counts.tolist(), strict=True):
             side = -1 if place < query else 1  # away from the slope of the kernel
             ends = "right" if side < 0 else "left"
-            share.text(place + 0.05 * side, count + 0.04, f"{count:g}", ha=ends)
+            said = f"{count:g}\nshare {count / counts.sum():g}"
+            share.text(place + 0.05 * side, count + 0.04, said, ha=ends)
         share.annotate("tent", (3.25, 0.65), (7, 0), **beside)
         share.text(4.6, 0.05, "keys")
         river.set(ylabel="depth in cm", ylim=(92, 0), yticks=range(0, 81, 20))
