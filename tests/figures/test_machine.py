@@ -254,18 +254,22 @@ def test_the_score_of_a_masked_key_reads_minus_infinity_in_the_words_too(
 
 
 @pytest.mark.browser
-def test_rings_come_with_the_exchange_and_mark_the_outputs_before_it(page: Page) -> None:
+def test_rings_mark_the_outputs_in_the_other_order(page: Page) -> None:
     root = machine(page, "multi_head")
     rings = root.locator("circle.s.output")
 
     def outputs() -> dict[str, list[float]]:
         return {id_: reading(root)[id_]["output"] for id_ in ("one", "other", "both")}
 
-    before, legend = outputs(), root.get_by_text("ring: the output before the exchange")
+    before, legend = outputs(), root.get_by_text("ring: the output in the other order")
     assert (rings.count(), legend.count()) == (0, 0)  # they would answer what the chapter asks
     root.get_by_role("radio", name="let \u2026 hang").check()
     assert (rings.count(), legend.count()) == (3, 1)
     assert (outputs()["one"], outputs()["other"]) == (before["other"], before["one"])
+    root.get_by_role("radio", name="hang \u2026 let").check()
+    assert (rings.count(), legend.count()) == (0, 0)
+    read_all(root, [{"stretch": "1.5"}])
+    assert (rings.count(), legend.count()) == (3, 1)
     for title in ("two heads", "instead, a single head"):
         assert root.locator(".t.bold", has_text=title).count() == 1
 

@@ -10,7 +10,7 @@ const NAMES = {
 };
 const TITLES = { one: "two heads", both: "instead, a single head" },
   TITLE = 22; // pixels
-const ORDERS = ["hang \u2026 let", "let \u2026 hang"]; // the first one is before the exchange
+const ORDERS = ["hang \u2026 let", "let \u2026 hang"];
 
 // The keys tell the places of the verbs, the values which they are.
 const sentenceOf = ({ stretch, verbs, order }) => {
@@ -70,8 +70,8 @@ const drawLook = (pen, id, [x, y, width], { words, [id]: look }) => {
   );
 };
 
-// Once the verbs are exchanged, a ring is where the output was.
-const drawBlend = (pen, id, box, { verbs }, { [id]: look }, before, set) => {
+// A ring is where the output would be in the other order.
+const drawBlend = (pen, id, box, { verbs }, { [id]: look }, exchanged, set) => {
   const plane = planeOf(pen, id, box, [-0.6, 2.8, -0.6, 2.4], ""),
     opacity = pen.seen(3);
   ["hang", "let"].forEach((word, i) => {
@@ -87,14 +87,14 @@ const drawBlend = (pen, id, box, { verbs }, { [id]: look }, before, set) => {
     );
   });
   plane.arrow("output", look.output, "output", { line: 4, head: 12, opacity });
-  if (before)
+  if (exchanged)
     plane.inside("ring", () =>
-      pen.disc(`${id}-ring`, plane.to(before[id].output), 11, "output", { line: 2, opacity }),
+      pen.disc(`${id}-ring`, plane.to(exchanged[id].output), 11, "output", { line: 2, opacity }),
     );
   plane.write();
 };
 
-const drawCard = (pen, id, [left, top], [width, height], state, model, before, set) => {
+const drawCard = (pen, id, [left, top], [width, height], state, model, exchanged, set) => {
   const role = id === "both" ? "ink" : "weight",
     half = pen.narrow ? 216 : width - 20;
   pen.rect(`${id}-card`, [left, top, width, height], role, { opacity: 0.07, round: 10 });
@@ -103,7 +103,7 @@ const drawCard = (pen, id, [left, top], [width, height], state, model, before, s
   const plane = pen.narrow
     ? [left + half + 18, top + 8, width - half - 26, 110]
     : [left + 10, top + 150, half, 122];
-  drawBlend(pen, id, plane, state, model, before, set);
+  drawBlend(pen, id, plane, state, model, exchanged, set);
   const output = `output ${shownPair(model[id].output)}`,
     look = { at: "middle", bold: true, opacity: pen.seen(3) };
   const [x, y] = [plane[0] + plane[2] / 2, plane[1] + plane[3] + 12];
@@ -114,7 +114,9 @@ attnMachine("machine-multi-head", {
   model: modelOf,
   draw(pen, state, model, set) {
     const [width, height] = pen.narrow ? [pen.width, 142] : [(pen.width - 42) / 3, 298],
-      before = state.order === ORDERS[0] ? null : modelOf({ ...state, order: ORDERS[0] });
+      other = ORDERS[1 - ORDERS.indexOf(state.order)],
+      opens = state.order === ORDERS[0] && state.stretch === 1; // rings would answer the question
+    const exchanged = opens ? null : modelOf({ ...state, order: other });
     // the two heads side by side, or one below the other, and the single head apart from both
     const places = {
       one: [0, 0],
@@ -124,10 +126,10 @@ attnMachine("machine-multi-head", {
     for (const [id, title] of Object.entries(TITLES))
       pen.text(`${id}-title`, places[id][0], places[id][1] + 8, title, "ink", { bold: true });
     for (const [id, [left, top]] of Object.entries(places))
-      drawCard(pen, id, [left, top + TITLE], [width, height], state, model, before, set);
+      drawCard(pen, id, [left, top + TITLE], [width, height], state, model, exchanged, set);
     const bottom = places.both[1] + TITLE + height + 14,
       look = { small: true, at: "middle", opacity: pen.seen(3) };
-    const says = before ? "ring: the output before the exchange" : "";
+    const says = exchanged ? "ring: the output in the other order" : "";
     pen.text("legend", pen.width / 2, bottom, says, "output", look);
     return bottom + 10;
   },
