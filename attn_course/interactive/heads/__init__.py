@@ -69,12 +69,7 @@ def head_explorer(
         name="heads",
         label="All heads of a trained model, with controls to look into each",
         controls=_controls(sentence, head, (row, column)),
-        readings=readings(
-            cell="this head",
-            rows="its other rows",
-            rank="of all heads",
-            marks="[CLS] and [SEP]",
-        ),
+        readings=readings(cell="this head", rows="its other rows", rank="of all heads"),
         data={
             "weights": NAME,
             "sentences": SENTENCES,

@@ -58,11 +58,14 @@ attnFigure("heads", (root, data, say, parts) => {
     const { left, top, wide, tall } = cells(),
       narrow = isNarrow(),
       start = left + wide * pieces.length + (narrow ? 3 : 10),
-      [full, room] = narrow ? [30, 30] : [90, 140];
+      [full, room] = narrow ? [30, 31] : [90, 140];
     const drawn = columns.map((j) => {
       const box = { x: left + wide * j, y: top, width: wide, height: tall * pieces.length };
       return attnElement("rect", { ...box, class: "attn-touched" });
     });
+    // on a phone a number lies on its bar: a frame says how long a bar can be
+    const most = { x: start, y: top, width: full, height: tall * pieces.length };
+    if (narrow) drawn.push(attnElement("rect", { ...most, class: "attn-full" }));
     totals.forEach((total, i) => {
       const y = top + tall * i,
         isHere = i === row ? " attn-name" : "";
@@ -72,7 +75,7 @@ attnFigure("heads", (root, data, say, parts) => {
         attnElement(
           "text",
           {
-            x: narrow ? start + 1 : (start + full * total + 6).toFixed(1),
+            x: narrow ? start + 2 : (start + full * total + 6).toFixed(1),
             y: y + tall / 2 + 5,
             class: isHere,
           },
@@ -117,13 +120,10 @@ attnFigure("heads", (root, data, say, parts) => {
       others = sum(less) / (count - 1);
     const given = givenBy(share, columns),
       more = all.filter((one) => given(...one, row) > here).length;
-    const words = table.slice(1, -1),
-      marks = sum(words.map((line) => line[0] + line.at(-1)));
     part("cell-reading").previousElementSibling.textContent = `layer ${layer}, head ${head}`;
     show("cell", `${asking} gives ${percent(here)} to ${at}`);
     show("rows", `give ${percent(others)} on average, ${percent(Math.max(...less))} at most`);
     show("rank", `${more} of ${all.length} give it more`);
-    show("marks", `get ${percent(marks / words.length)} of a word’s weight, on average`);
     if (record) root.reading = { ...now, table, others, more };
     say(
       `${data.sentences[sentence].replace(/\.$/, "")}: in layer ${layer}, head ${head}, ` +
