@@ -37,6 +37,7 @@ LOOKS = {
     "attention": ("D-", VIOLET),
     "fast attention": ("d--", VIOLET),
     "attention alone": ("D-", VIOLET),
+    "gru, own loop": ("s:", BROWN),
     "attention, before": ("D-", VIOLET),
     "attention, rate 0.03": ("D", VIOLET),
     "attention, rate 0.003": ("*", VIOLET),
@@ -82,11 +83,41 @@ def paths(length: int) -> Figure:
     return closed(figure)
 
 
+def ways_back(factor: str) -> Figure:
+    """Draw the two ways from one memory of an LSTM to the next: straight on, and by the state.
+
+    Args:
+        factor: What a step straight on multiplies by.
+    """
+    steps = 3
+    look = {"ha": "center", "va": "center", "fontsize": 14}
+    with style():
+        figure, axes = plt.subplots(figsize=(4.8, 2.3))
+        for place in range(steps + 1):
+            axes.text(place, 1, f"$c_{place + 1}$", bbox=BOX, **look)
+        for place in range(steps):
+            axes.text(place, 0, f"$h_{place + 1}$", bbox=BOX, **look)
+            _arrow(axes, (place + 0.22, 1), (place + 0.78, 1), strong=True)
+            axes.text(place + 0.5, 1.12, factor, ha="center", va="bottom", color=VIOLET)
+            _arrow(axes, (place, 0.77), (place, 0.23), strong=True, colour=BROWN)
+            _arrow(axes, (place + 0.2, 0.15), (place + 0.84, 0.77), strong=True, colour=BROWN)
+        for height, name, colour in ((1, "memory", VIOLET), (0, "state", BROWN)):
+            axes.text(-0.35, height, name, ha="right", va="center", color=colour)
+        axes.set(xlim=(-1.1, steps + 0.3), ylim=(-0.25, 1.4))
+        axes.axis("off")
+    return closed(figure)
+
+
 def _arrow(
-    axes: Axes, start: tuple[float, float], end: tuple[float, float], *, strong: bool
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    *,
+    strong: bool,
+    colour: str = VIOLET,
 ) -> None:
     """Draw an arrow, a step of the path, or a line beside it."""
-    look = {"color": VIOLET, "linewidth": 3, "arrowstyle": "->", "zorder": 2}
+    look = {"color": colour, "linewidth": 3, "arrowstyle": "->", "zorder": 2}
     pale = {"color": FAINT, "linewidth": 1, "arrowstyle": "-", "zorder": 1}
     arrow = FancyArrowPatch(start, end, mutation_scale=12, **(look if strong else pale))
     axes.add_patch(arrow)
@@ -185,14 +216,16 @@ def milliseconds(lengths: Tensor, lines: Lines) -> Figure:
 
     Args:
         lengths: Number of tokens, (num_lengths,).
-        lines: For each layer, its milliseconds, (num_lengths,).
+        lines: For each layer, its milliseconds, (num_lengths,); NaN where it was not measured.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(4.7, 3.3))
+        figure, axes = plt.subplots(figsize=(4.7, 3.9))
         for name, (mark, colour) in _looks(lines):
+            known = lines[name].isfinite()
+            at, taken = lengths[known], lines[name][known]
             look = {"color": colour, "markersize": 5, "clip_on": False, "label": name}
-            axes.plot(lengths, lines[name], mark, **look)
-            end = lengths[-1].item(), lines[name][-1].item()
+            axes.plot(at, taken, mark, **look)
+            end = at[-1].item(), taken[-1].item()
             look = {"va": "center", "color": colour, "annotation_clip": False}
             axes.annotate(name, end, (9, 0), textcoords="offset points", **look)
         axes.set(xscale="log", yscale="log", xlim=(lengths[0].item(), lengths[-1].item()))
@@ -200,7 +233,7 @@ def milliseconds(lengths: Tensor, lines: Lines) -> Figure:
         apart = lengths.tolist()[::-1][::2][::-1]
         axes.set_xticks(apart, [f"{n:,}" for n in apart])
         low, high = axes.get_ylim()
-        round_times = [time for time in (0.5, 1, 2, 5, 10, 20, 50) if low <= time <= high]
+        round_times = [time for time in (0.5, 1, 2, 5, 10, 20, 50, 100) if low <= time <= high]
         axes.set_yticks(round_times, [f"{time:g}" for time in round_times])
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_minor_locator(NullLocator())

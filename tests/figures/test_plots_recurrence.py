@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.testing import assert_allclose as assert_near
 
-from attn_course.plots import VIOLET, recurrence
+from attn_course.plots import BROWN, VIOLET, recurrence
 from tests.figures.figure_laws import MINUS, assert_laws, words_in
 from tests.sampling import sampled
 
@@ -45,6 +45,7 @@ COSTS = {
     },
 }
 CLOCK = {"gru": 0.002 * LENGTHS, "lstm": 0.004 * LENGTHS, "attention": 0.001 * LENGTHS}
+CLOCK["gru, own loop"] = torch.cat([LENGTHS[:-1], torch.tensor([math.nan])])  # not to the end
 NEAR = {"gru": 20, "lstm, gate open": 40, "rnn": 590}
 FAR = {"gru": 40, "lstm, gate open": None, "rnn": None}
 LOOKED = {
@@ -62,6 +63,11 @@ BLEU = {
 def paths() -> Figure:
     """Draw both paths from the first of six tokens."""
     return recurrence.paths(6)
+
+
+def ways_back() -> Figure:
+    """Draw the two ways back through an LSTM."""
+    return recurrence.ways_back("\u00d7 0.97")
 
 
 def decay() -> Figure:
@@ -123,14 +129,14 @@ def by_length() -> Figure:
 
 FIGURES = [
     paths, decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length,
-    milliseconds, near_and_far, where_it_looks,
+    milliseconds, near_and_far, where_it_looks, ways_back,
 ]  # fmt: skip
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is paths)
+    assert_laws(draw, is_diagram=draw in (paths, ways_back))
 
 
 def line(axes: Axes, name: str) -> Line2D:
@@ -142,10 +148,10 @@ def line(axes: Axes, name: str) -> Line2D:
 # --- the path from one word to another ------------------------------------------------------------
 
 
-def strong_arrows(axes: Axes) -> list[FancyArrowPatch]:
-    """Return the arrows of the path that is shown."""
+def strong_arrows(axes: Axes, colour: str = VIOLET) -> list[FancyArrowPatch]:
+    """Return the arrows of the path that is shown, or of one in another colour."""
     arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
-    return [arrow for arrow in arrows if to_rgb(arrow.get_edgecolor()) == to_rgb(VIOLET)]
+    return [arrow for arrow in arrows if to_rgb(arrow.get_edgecolor()) == to_rgb(colour)]
 
 
 @pytest.mark.parametrize("length", [2, 3, 6])
@@ -157,6 +163,13 @@ def test_the_path_has_an_arrow_for_each_token_through_states_and_one_through_att
     assert len(strong_arrows(attention)) == 1
     every = [patch for patch in attention.patches if isinstance(patch, FancyArrowPatch)]
     assert len(every) == length**2  # from each to each
+
+
+def test_each_step_of_a_memory_has_a_factor_and_a_second_way_of_two_arrows() -> None:
+    (axes,) = ways_back().axes
+    straight, round_about = (strong_arrows(axes, colour) for colour in (VIOLET, BROWN))
+    factors = [text for text in axes.texts if text.get_text() == "\u00d7 0.97"]
+    assert (len(straight), len(round_about), len(factors)) == (3, 6, 3)
 
 
 # --- what grows and what shrinks ------------------------------------------------------------------
@@ -202,7 +215,7 @@ def test_powers_of_ten_that_are_named_are_evenly_apart_and_few(rate: float) -> N
 
 def test_a_layer_looks_the_same_in_every_figure_and_no_two_lines_of_one_look_alike() -> None:
     looks = {}
-    for draw in (decay, samples, not_to_scale, costs, while_learning, by_length):
+    for draw in (decay, samples, not_to_scale, costs, while_learning, by_length, milliseconds):
         for axes in draw().axes:
             named = [line for line in axes.lines if not line.get_label().startswith("_")]
             here = {
@@ -243,9 +256,11 @@ def test_milliseconds_have_log_scales_and_each_line_is_named_at_its_end() -> Non
     (axes,) = milliseconds().axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     for name, times in CLOCK.items():
-        assert_near(line(axes, name).get_ydata(), times)
+        known = times.isfinite()
+        assert_near(line(axes, name).get_xdata(), LENGTHS[known])
+        assert_near(line(axes, name).get_ydata(), times[known])
         (named,) = [text for text in axes.texts if text.get_text() == name]
-        assert_near(named.xy, (LENGTHS[-1], times[-1]))
+        assert_near(named.xy, (LENGTHS[known][-1], times[known][-1]))
 
 
 # --- steps to learn -------------------------------------------------------------------------------
