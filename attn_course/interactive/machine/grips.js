@@ -3,7 +3,7 @@
 // A grip is a button (`press`), or it moves (`move`, which gets a place in the picture). One that
 // moves is a slider, and a point in the plane two, one for each direction: `across` and `up` are
 // [number, least, most, what it says]. `step` is what an arrow key moves, in pixels. An upright grip
-// can be taken anywhere along the line through its place.
+// can be taken anywhere along the line through its place. What lies below is seen in a hollow knob.
 const LONG = 44; // a wider grip follows the pointer itself
 
 const putGrip = (pen, key, [x, y], grip) => {
@@ -18,13 +18,13 @@ const putGrip = (pen, key, [x, y], grip) => {
       "aria-pressed": pressed,
     });
   }
-  const { knob, square, size = square ? 5 : 7 } = grip;
+  const { knob, square, hollow, size = square && !hollow ? 5 : 7 } = grip;
   const at = square
     ? { x: x - size, y: y - size, width: 2 * size, height: 2 * size, rx: 2 }
     : { cx: x, cy: y, r: size };
   if (!knob) return;
   pen.keepFree([x, y], size);
-  pen.put(`${key}-knob`, square ? "rect" : "circle", { ...at, class: `knob ${knob}` });
+  pen.put(`${key}-knob`, square ? "rect" : "circle", { ...at, class: `knob ${knob}`, "fill-opacity": hollow && 0.2 });
 };
 
 const putTarget = (pen, key, name, [x, y, width, height], said) => {
