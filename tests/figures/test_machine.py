@@ -105,6 +105,11 @@ def machine(page: Page, name: str) -> Locator:
     return page.locator(f".attn-figure[data-figure='{name_of(name)}']")
 
 
+def opens(name: str) -> int:
+    """The step that a machine opens at."""
+    return STATES[name].opens or len(STATES[name].steps)
+
+
 def reading(root: Locator) -> dict[str, Any]:
     """The numbers of a machine; minus infinity is None."""
     return json.loads(root.evaluate("root => JSON.stringify(root.reading)"))
@@ -190,7 +195,8 @@ def test_every_grip_follows_the_pointer(page: Page, name: str) -> None:
         page.mouse.move(x, y)
         page.mouse.down()
         if grip.get_attribute("role") == "slider":
-            page.mouse.move(x - 31, y + 17, steps=3)
+            now, least = (grip.get_attribute(f"aria-value{one}") for one in ("now", "min"))
+            page.mouse.move(x + (41 if now == least else -31), y + 17, steps=3)
         page.mouse.up()
         assert reading(root) != before, key
         page.mouse.move(x, y)
@@ -279,6 +285,8 @@ def test_rings_mark_the_outputs_in_the_other_order(page: Page) -> None:
 def test_steps_go_forwards_and_backwards_by_button_and_by_key(page: Page, name: str) -> None:
     root, last = machine(page, name), len(STATES[name].steps)
     back, on = (root.get_by_role("button", name=f"one step {way}") for way in ("back", "on"))
+    assert reading(root)["step"] == str(opens(name))
+    read_all(root, [{"step": last}])
     assert on.get_attribute("aria-disabled") == "true"
     for step in range(last - 1, 0, -1):
         back.click()
@@ -297,6 +305,8 @@ def test_steps_go_forwards_and_backwards_by_button_and_by_key(page: Page, name: 
 @in_some_states
 def test_without_motion_a_step_is_there_at_once(page: Page, name: str) -> None:
     root, last = machine(page, name), str(len(STATES[name].steps))
+    read_all(root, [{"step": last}])
+    look(page, DESKTOP, "light", motion="reduce")
     whole = root.evaluate(ALONE)
     look(page, DESKTOP, "light", motion="reduce")
     read_all(root, [{"step": 1}])
@@ -333,7 +343,7 @@ def test_what_a_link_cannot_mean_is_left_as_it_was(page: Page, address: str, nam
     first = reading(machine(page, name))
     wrong = "".join(f"&{key}=1_x_NaN" for key in STATES[name].numbers)
     page.goto("about:blank")
-    page.goto(f"{address}#lab={name_of(name)}{wrong}&step={len(STATES[name].steps)}")
+    page.goto(f"{address}#lab={name_of(name)}{wrong}&step={opens(name)}")
     assert reading(machine(page, name)) == first
 
 

@@ -48,14 +48,14 @@ def _reset() -> str:
 
 
 def _steps(state: State) -> str:
-    """The steps, one of which is shown last, and two buttons that go on and back."""
+    """The steps, one of which is chosen, and two buttons that go on and back."""
     numbered = [
         option(
             "radio",
             "step",
             number,
             f'{number}<span class="attn-step"> {name}</span>',
-            number == len(state.steps),
+            number == (state.opens or len(state.steps)),
         )
         for number, name in enumerate(state.steps, start=1)
     ]

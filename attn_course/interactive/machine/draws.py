@@ -10,8 +10,8 @@ from torch import Tensor
 from attn_course.retrieval import dot_scores, masked_softmax, softmax_jacobian
 from attn_course.scaled_dot_product import scaled_dot_scores
 
-# From 1 to 1024, two to each power of 2.
-WIDTHS = tuple(round(2 ** (half / 2)) for half in range(21))
+# From 1 to 1024, two to each power of 2 where there are two.
+WIDTHS = tuple(sorted({round(2 ** (half / 2)) for half in range(21)}))
 DRAWS, KEYS, SEED = 48, 16, 7
 # Of the draw that is shown: at every width its scores are nearly as large as scores usually are.
 SHOWN = 98799

@@ -13,21 +13,22 @@ const modelOf = ({ d }, { draws, slopes, stops }) => {
   return { place, slopes, ...Object.fromEntries(kinds) };
 };
 
-// The scores of all widths have one axis: it is seen that they grow. After the root they have an axis
-// of their own, the same at all widths too. Behind them is how large they typically are.
+// All scores have one axis, at every width, with the root and without: it is seen which of them grow.
+// Behind them is how large they typically are.
 const drawKind = (
   pen,
   key,
   title,
   [x, width],
   [tall, low],
-  [ends, typical],
+  [most, typical],
   { scores, weights },
 ) => {
   const opacity = pen.seen(2),
     size = `typically ${shown(typical, 1)}`,
     largest = `largest ${shown(Math.max(...weights))}`,
-    from = 36;
+    from = 22,
+    ends = [-most, most];
   pen.text(`${key}-title`, x, 8, title, "ink", { bold: true });
   pen.text(`${key}-size`, x + width, 8, size, "ink", { at: "end", halo: true });
   const up = scaleOf(...ends, from + tall, from),
@@ -46,16 +47,22 @@ const drawKind = (
 const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) => {
   const height = pen.narrow ? 112 : 124,
     last = stops.length - 1,
-    x = scaleOf(0, last, 28, pen.width - 20),
+    octave = scaleOf(0, Math.log2(stops[last]), 28, pen.width - 20),
+    x = (i) => octave(Math.log2(stops[i])),
     y = scaleOf(0, 1, top + height, top),
+    distances = (at) => stops.map((_, i) => Math.abs(x(i) - at)),
+    stopAt = (at) => distances(at).indexOf(Math.min(...distances(at))),
     opacity = pen.seen(3);
   const title = pen.narrow
     ? "slope, mean of 48 draws"
     : "slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
   pen.text("slope", 28, top - 20, title, "ink", { bold: true, opacity });
   drawLevels(pen, "level", [28, pen.width - 20], y, [0, 0.5, 1]);
-  for (let i = 0; i <= last; i += 4)
-    pen.text(`width${i}`, x(i), top + height + 16, stops[i], "ink", { at: "middle", small: true });
+  for (let d = 1; d <= stops[last]; d *= 4)
+    pen.text(`width${d}`, octave(Math.log2(d)), top + height + 16, d, "ink", {
+      at: "middle",
+      small: true,
+    });
   pen.line(
     "here",
     [
@@ -65,29 +72,32 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
     "ink",
     { opacity: 0.7 },
   );
-  const before = last - (pen.narrow ? 9 : 6); // where a name begins that ends at the right
-  const curves = [
-    ["raw", raw, "without the root", before, -11],
-    ["root", root, "with the root", last, 15],
-  ];
-  for (const [key, { mean }, name, at, away] of curves) {
-    const points = slopes[key].map((slope, i) => [x(i), y(slope)]);
+  // a curve has come as far as the width, its name goes on from there, as long as there is room
+  const long = 118,
+    room = x(place) + long <= pen.width,
+    at = room ? "start" : "end",
+    curves = [
+      ["raw", raw, "without the root", room ? [place, 9] : [stopAt(x(place) - long), -11]],
+      ["root", root, "with the root", [place, -9]],
+    ];
+  for (const [key, { mean }, name, [level, away]] of curves) {
+    const points = slopes[key].slice(0, place + 1).map((slope, i) => [x(i), y(slope)]);
     pen.line(`curve-${key}`, points, "ink", {
       line: 2.5,
       dash: key === "raw" ? "6 4" : undefined,
       opacity,
     });
     pen.disc(`curve-${key}-here`, [x(place), y(mean)], 5, "ink", { opacity });
-    const beside = [x(last) - 8, y(slopes[key][at]) + away];
-    pen.text(`curve-${key}-name`, ...beside, name, "ink", { at: "end", halo: true, opacity });
+    const beside = [x(place) + (room ? 10 : -10), y(slopes[key][level]) + away];
+    pen.text(`curve-${key}-name`, ...beside, name, "ink", { at, halo: true, opacity });
   }
   putGrip(pen, "d", [x(place), top + height], {
     label: "width d",
     across: [place, 0, last, `${d}`],
     knob: "ink",
     size: 9,
-    step: x(1) - x(0),
-    move: (to) => set({ d: Math.round(x.back(to)) }),
+    step: 0.6 * (octave(1) - octave(0)), // the next width is an octave away, or half of one
+    move: (to) => set({ d: stopAt(to) }),
   });
   return top + height + 26;
 };
@@ -97,20 +107,13 @@ attnMachine("machine-scaled-dot-product", {
   draw(pen, state, model, set, { stops, draws }) {
     const gap = pen.narrow ? 14 : 30,
       width = (pen.width - gap) / 2,
-      tall = pen.narrow ? [68, 58] : [88, 66],
+      tall = pen.narrow ? [96, 58] : [128, 66],
       most = Math.max(...draws.flat().map(Math.abs)),
-      root = Math.sqrt(Math.max(...stops.d)), // at the largest width both look alike
       named = pen.narrow ? "q \u00b7 k" : "scores q \u00b7 k";
-    const scales = [1, root].map((by) => [-most / by, most / by]);
-    drawKind(pen, "raw", named, [0, width], tall, [scales[0], Math.sqrt(state.d)], model.raw);
+    drawKind(pen, "raw", named, [0, width], tall, [most, Math.sqrt(state.d)], model.raw);
     const right = [width + gap, width];
-    drawKind(pen, "root", `${named} / \u221ad`, right, tall, [scales[1], 1], model.root);
-    pen.text("root-scale", pen.width, 25, `drawn ${root} times as tall`, "ink", {
-      at: "end",
-      halo: true,
-      small: true,
-    });
-    return drawSlopes(pen, state, model, set, tall[0] + tall[1] + 108, stops.d);
+    drawKind(pen, "root", `${named} / \u221ad`, right, tall, [most, 1], model.root);
+    return drawSlopes(pen, state, model, set, tall[0] + tall[1] + 94, stops.d);
   },
   say({ d }, { raw, root }, step) {
     const most = (list) => Math.max(...list);

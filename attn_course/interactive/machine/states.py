@@ -60,6 +60,7 @@ class State:
         label: Its name, of a few words.
         hint: What to do first.
         steps: The names of its steps.
+        opens: The step that it opens at; 0 is the last.
         numbers: Lists of numbers that the reader changes in the picture, by name.
         controls: Sliders and choices, by name.
         acts: Buttons: what each says, by its name.
@@ -70,6 +71,7 @@ class State:
     label: str
     hint: str
     steps: Sequence[str] = THREE
+    opens: int = 0
     numbers: Mapping[str, Sequence[float]] = field(default_factory=dict)
     controls: Mapping[str, Slider | Choice] = field(default_factory=dict)
     acts: Mapping[str, str] = field(default_factory=dict)
@@ -171,7 +173,8 @@ STATES = {
         label="The attention machine: the width and its root",
         hint="Drag the width.",
         steps=("scores", "weights", "slope"),
-        controls={"d": Slider("width d", "", WIDTHS, 64)},
+        opens=1,
+        controls={"d": Slider("width d", "", WIDTHS, 1)},
         data=scores_by_width,
     ),
     "basic_self_attention": State(
