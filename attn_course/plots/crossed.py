@@ -18,7 +18,7 @@ LEFT, ASIDE = -1.35, 0.7  # where the picture begins; room between tables
 TO_VALUES = 2.3  # room before the values, which their words take
 HEADS = 0.35  # from a table to the words at its edge
 FIRST_STRENGTH = 0.12  # of the colour of a cell that holds 0
-BELOW = 1.3  # from a row of scores down to the weights that are made of it
+BELOW = 0.3  # from the scores down to the weights that are made of them
 
 
 class Lookup(NamedTuple):
@@ -69,16 +69,18 @@ def crossed(
         new: The names of queries that stand out.
         rows: Number of queries to leave room for.
         columns: Width of a value to leave room for.
-        scores: The scores of a single query, (1, key_len), to be drawn where it meets the keys,
-            with the weights and the output below.
+        scores: The scores, (query_len, key_len), to be drawn where the queries meet the keys, with
+            the weights and the outputs below.
     """
     _, width = lookup.query.shape
     middle = width * QUERY + ASIDE
     right = middle + len(lookup.words) * WEIGHT + TO_VALUES
     tall = len(lookup.words)
-    made = 0.0 if scores is None else -BELOW
+    made = 0.0 if scores is None else -len(scores) - BELOW
+    low = rows + 2.3 if scores is None else 2 * rows + BELOW + 1.0
+    high = width + HEADS + 1.0
     with style(letters=11.5):
-        figure, axes = plt.subplots(figsize=(4.9, 3.4))
+        figure, axes = plt.subplots(figsize=(4.9, 0.352 * (low + high)))
         tables = (
             ("query", lookup.query, 0.0, 0.0, QUERY, "{:g}"),
             ("key", lookup.key.T, middle, width + HEADS, WEIGHT, "{:g}"),
@@ -92,14 +94,14 @@ def crossed(
             _table(axes, (middle, 0.0), GREY, scores, WEIGHT, "{:g}")
             beside = middle + tall * WEIGHT + 0.15
             for name, top in (("score", 0.0), ("weight", made)):
-                axes.text(beside, top - 0.53, name, va="center")
+                axes.text(beside, top - 0.03 - len(scores) / 2, name, va="center")
         _heads(axes, lookup, (middle, right), letters, made)
         for row, name in enumerate(lookup.askers):
             look = {"fontweight": "bold"} if name in new else {}
             axes.text(-0.15, -row - 0.5, name, style="italic", ha="right", va="center", **look)
         axes.text(LEFT, width + HEADS + 0.95, note, va="top", linespacing=1.3)
         end = right + columns * VALUE
-        axes.set(xlim=(LEFT, end + 0.1), ylim=(-rows - 2.3, width + HEADS + 1.0))
+        axes.set(xlim=(LEFT, end + 0.1), ylim=(-low, high))
         axes.axis("off")
     return closed(figure)
 

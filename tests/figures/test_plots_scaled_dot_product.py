@@ -69,9 +69,9 @@ ONE = LOOKUP._replace(
 
 
 def scored() -> Figure:
-    """Draw a query, its scores and, below them, its weights and its output."""
-    scores = torch.tensor([[2.0, 0, 1]])
-    return draw_crossed(ONE, "qKVao", "a note", rows=2, columns=4, scores=scores)
+    """Draw two queries, their scores and, below them, their weights and their outputs."""
+    scores = torch.tensor([[2.0, 0, 1], [0, 1, 1]])
+    return draw_crossed(LOOKUP, "QKVAO", "a note", rows=2, columns=4, scores=scores)
 
 
 def crossed() -> Figure:
@@ -194,6 +194,9 @@ def test_crossed_keeps_the_room_of_rows_and_columns_that_it_lacks() -> None:
     (all_of,) = crossed().axes
     assert fewer.get_xlim() == all_of.get_xlim()
     assert fewer.get_ylim() == all_of.get_ylim()
+    (one,) = draw_crossed(ONE, "QKVAO", "", rows=2, columns=4, scores=torch.ones(1, 3)).axes
+    (two,) = scored().axes
+    assert one.get_ylim() == two.get_ylim()
 
 
 def test_scores_stand_where_the_query_meets_the_keys_and_what_is_made_of_them_below() -> None:
@@ -205,7 +208,7 @@ def test_scores_stand_where_the_query_meets_the_keys_and_what_is_made_of_them_be
     assert rows["score"] == rows["query"]
     assert columns["score"] == columns["weight"] == columns["key"]
     assert rows["weight"] == rows["output"]
-    assert rows["weight"][0] + 1 < rows["score"][0]
+    assert rows["weight"][-1] + 1 < rows["score"][0]
     assert axes.get_ylim()[0] < rows["weight"][0]
     assert {"score", "weight"} <= set(words_in(figure))
 
