@@ -10,7 +10,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
-from matplotlib.patches import Circle, Rectangle
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.plots import (
@@ -78,6 +78,8 @@ def panels(
 ) -> Figure:
     """Draw square tables of words and words side by side, on one scale from 0 to 1.
 
+    There is room for the numbers, in per cent, if there is but one table.
+
     Args:
         words: A row and a column each.
         tables: A title and the numbers of each, (num_words, num_words).
@@ -93,6 +95,8 @@ def panels(
         row = grid[0]
         for axes, (title, numbers) in zip(row, tables.items(), strict=True):
             image = _cells(axes, numbers, 1.0, colour)
+            if len(tables) == 1:
+                write_numbers(axes, 100 * numbers.detach(), "{:.0f}")
             for query, key in sorted(links):
                 corner = (key - 0.42, query - 0.42)
                 ink = ink_over(image.to_rgba(image.get_array()[query, key]))
@@ -123,10 +127,10 @@ def asks(
     Args:
         words: The sentence.
         asking: The place of the word that asks, whose name is set in bold.
-        looks: A title and the weights of each, (num_words,).
+        looks: A title and the weights of each, (num_words,); if all are 0, they are to be guessed.
         strong: The places whose bars have the full colour; without any, that of the largest.
     """
-    heights = [1.2 * float(weights.max()) for weights in looks.values()]  # on one scale
+    heights = [1.2 * float(weights.max()) or 1.0 for weights in looks.values()]  # on one scale
     unit = 1.2 / max(heights)  # inches
     with style():
         size = (5.2, unit * sum(heights) + 0.75 * len(looks))
@@ -134,12 +138,12 @@ def asks(
         figure, column = plt.subplots(len(looks), 1, figsize=size, squeeze=False, gridspec_kw=grid)
         drawn = zip(column[:, 0], heights, looks.items(), strict=True)
         for axes, height, (title, weights) in drawn:
-            full = strong or {int(weights.argmax())}
+            full = strong or {int(weights.argmax())} if weights.any() else set()
             for place, weight in enumerate(weights.tolist()):
                 alpha = 1.0 if place in full else 0.4
                 axes.bar(place, weight, width=0.7, color=ROLE["weight"], alpha=alpha)
                 look = {"fontweight": "bold"} if place in full else {}
-                share = f"{100 * weight:.0f}%"
+                share = f"{100 * weight:.0f}%" if weights.any() else "?"
                 axes.text(place, weight + 0.04 / unit, share, ha="center", va="bottom", **look)
             for place, word in enumerate(words):
                 look = {"fontweight": "bold"} if place == asking else {}
@@ -227,36 +231,6 @@ def _strips(axes: Axes, numbers: Tensor, role: str, strongest: Tensor, name: str
     axes.set_title(name)
     axes.set(xticks=[], yticks=[])
     axes.tick_params(length=0)
-
-
-# --- positions ------------------------------------------------------------------------------------
-
-
-def clocks(vectors: Tensor, shown: Sequence[int]) -> Figure:
-    """Draw vectors of positions as clocks: a sine and its cosine are the tip of a hand.
-
-    Args:
-        vectors: A row for each position, numbers from -1 to 1, (length, d_model).
-        shown: Positions to draw, a row of dials each.
-    """
-    hands = vectors[list(shown)].unflatten(-1, (-1, 2))
-    many = hands.shape[1]
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.3 + 4.6 / many * len(shown)))
-        for row, position in enumerate(shown):
-            axes.text(-0.8, row, str(position), ha="right", va="center")
-            for column, (sine, cosine) in enumerate(hands[row].tolist()):
-                axes.add_patch(Circle((column, row), 0.42, fill=False, edgecolor=FAINT))
-                tip = (column + 0.38 * sine, row - 0.38 * cosine)
-                axes.plot(*zip((column, row), tip, strict=True), color=INK, linewidth=2)
-        axes.text(-0.6, -0.8, "position", ha="right", va="center")
-        axes.text(0, -0.8, "fast", ha="center", va="center")
-        axes.text(many - 1, -0.8, "slow", ha="center", va="center")
-        arrow = {"arrowstyle": "->", "color": INK}
-        axes.annotate("", (many - 1.5, -0.8), (0.5, -0.8), arrowprops=arrow)
-        axes.set(xlim=(-1.9, many - 0.5), ylim=(len(shown) - 0.5, -1), aspect="equal")
-        axes.axis("off")
-    return closed(figure)
 
 
 # --- a leak ---------------------------------------------------------------------------------------

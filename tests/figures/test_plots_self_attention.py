@@ -97,16 +97,6 @@ def one_word() -> Figure:
     return follow_one(["river", "bank", "money"], 1, key / 2, key[2], key, scores, value)
 
 
-def places() -> Tensor:
-    """Return vectors of 40 positions."""
-    return torch.rand(40, 16, generator=torch.Generator().manual_seed(0))
-
-
-def clocks() -> Figure:
-    """Draw the vectors of three positions."""
-    return self_attention.clocks(places(), (0, 1, 39))
-
-
 RUNS = {"no mask": torch.linspace(3, 0, 50), "causal mask": torch.linspace(3, 2, 50)}
 
 
@@ -120,7 +110,7 @@ def shares() -> Figure:
     return self_attention.shares(COUNTS)
 
 
-DIAGRAMS = [three_roles, one_word, clocks, lessons, asks]
+DIAGRAMS = [three_roles, one_word, lessons, asks]
 FIGURES = [*DIAGRAMS, table, cosines, panels, blend, losses, shares]
 
 
@@ -195,6 +185,15 @@ def test_panels_share_one_scale_and_frame_the_links_where_they_are() -> None:
         assert frames == LINKS
     assert ticks(before, "y") == SENTENCE
     assert ticks(after, "x") == SENTENCE
+    assert not before.texts
+
+
+def test_a_panel_alone_writes_its_numbers_in_per_cent() -> None:
+    (axes,) = self_attention.panels(SENTENCE, {"after": weights()}).axes
+    said = {text.get_position()[::-1]: text.get_text() for text in axes.texts}
+    assert len(said) == len(SENTENCE) ** 2
+    for place, text in said.items():
+        assert text == f"{100 * weights()[place]:.0f}"
 
 
 def test_a_word_that_asks_gives_every_word_a_bar_on_one_scale_with_its_per_cent() -> None:
@@ -217,6 +216,13 @@ def test_a_word_that_asks_gives_every_word_a_bar_on_one_scale_with_its_per_cent(
 def test_without_strong_words_the_largest_weight_stands_out() -> None:
     (axes,) = self_attention.asks(SENTENCE, 5, {"at first": HE["at first"]}).axes
     assert [bar.get_alpha() == 1 for bar in axes.patches].index(True) == 8
+
+
+def test_weights_to_be_guessed_are_question_marks() -> None:
+    (axes,) = self_attention.asks(SENTENCE, 5, {"bet": 0 * HE["at first"]}).axes
+    assert [text.get_text() for text in axes.texts[:9]] == 9 * ["?"]
+    assert {text.get_fontweight() for text in axes.texts[:9]} == {"normal"}
+    assert {bar.get_height() for bar in axes.patches} == {0}
 
 
 def test_each_lesson_frames_the_word_after_those_that_it_shows() -> None:
@@ -330,16 +336,6 @@ def test_arrows_lead_from_the_words_to_the_weights_through_queries_and_keys_only
 
 
 # --- positions, parameters ------------------------------------------------------------------------
-
-
-def test_hand_of_a_clock_points_to_the_sine_and_the_cosine_and_up_at_an_angle_of_0() -> None:
-    (axes,) = clocks().axes
-    pairs = places()[[0, 1, 39]].unflatten(-1, (-1, 2)).flatten(0, 1)
-    for line, (sine, cosine) in zip(axes.lines, pairs.tolist(), strict=True):
-        (x, right), (y, top) = line.get_xdata(), line.get_ydata()
-        assert_near([right - x, y - top], [0.38 * sine, 0.38 * cosine], atol=1e-6)
-    assert axes.yaxis_inverted()
-    assert [text.get_text() for text in axes.texts][:3] == ["0", "1", "39"]
 
 
 def test_losses_stand_over_their_steps_with_the_best_possible() -> None:

@@ -46,7 +46,7 @@ def sinusoid_explorer(
 def _controls(length: int, one: int, other: int) -> str:
     together = option("checkbox", "together", "on", "move both together")
     return (
-        hint("Move one position: hands and dot product change. Then move both together.")
+        hint("Move one position, or both together.")
         + slider("one", "query", 0, length - 1, one, label="one, thick")
         + slider("other", "key", 0, length - 1, other, label="other, thin")
         + tag("div", together, class_="attn-options")
