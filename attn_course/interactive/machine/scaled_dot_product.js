@@ -77,8 +77,8 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
     room = x(place) + long <= pen.width,
     at = room ? "start" : "end",
     curves = [
-      ["raw", raw, "without the root", room ? [place, 9] : [stopAt(x(place) - long), -11]],
-      ["root", root, "with the root", [place, -9]],
+      ["raw", raw, "without the root", room ? [place, 2] : [stopAt(x(place) - long), -11]],
+      ["root", root, "with the root", [place, -14]],
     ];
   for (const [key, { mean }, name, [level, away]] of curves) {
     const points = slopes[key].slice(0, place + 1).map((slope, i) => [x(i), y(slope)]);
