@@ -151,7 +151,7 @@ def worth(
     whole: tuple[float, float],
     steps: tuple[int, int] = (200, 800),
 ) -> Figure:
-    """Draw what is lost without each part, early and late: a row for each, a mark for each seed.
+    """Draw what is lost without each part, early beside late: a bar is the mean, a dot a seed.
 
     Args:
         runs: For each part, the bits a character of the seeds without it, (num_seeds,), after a
@@ -159,24 +159,20 @@ def worth(
         whole: The bits of the whole model after each.
         steps: Steps of each.
     """
-    looks = zip(steps, whole, (VIOLET, BROWN), "oD", (-0.2, 0.2), strict=True)
     with style():
-        figure, axes = plt.subplots(figsize=(PHONE, 0.9 + 0.5 * len(runs)))
-        axes.axvline(0, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-        for which, (number, complete, colour, mark, shift) in enumerate(looks):
-            lost = [bits[which] - complete for bits in runs.values()]
-            for row, bits in enumerate(lost):
-                height = torch.full_like(bits, row + shift)
-                axes.plot(bits, height, mark, color=colour, markersize=6, alpha=0.7)
-            most = max(range(len(lost)), key=lambda row: lost[row].mean().item())
-            axes.text(lost[most].min().item() - 0.04, most + shift, f"after {number} steps",
-                      color=colour, ha="right", va="center")  # fmt: skip
-        for row in range(1, len(runs)):
-            axes.axhline(row - 0.5, color=FAINT, linewidth=0.5)
-        axes.set_yticks(range(len(runs)), list(runs))
-        axes.set(ylim=(len(runs) - 0.5, -0.5))
-        axes.set(xlabel="bits a character lost", ylabel="without")
-        axes.tick_params(axis="y", length=0)
+        size = (PHONE, 0.9 + 0.4 * len(runs))
+        figure, panels = plt.subplots(1, 2, figsize=size, sharex=True, sharey=True)
+        for which, (axes, number, bits) in enumerate(zip(panels, steps, whole, strict=True)):
+            for row, of_seeds in enumerate(runs.values()):
+                lost = of_seeds[which] - bits
+                axes.barh(row, lost.mean().item(), height=0.62, color=VIOLET, alpha=0.25, lw=0)
+                height = row + torch.linspace(-0.2, 0.2, len(lost))
+                axes.plot(lost, height, "o", color=VIOLET, markersize=4, alpha=0.8)
+            axes.axvline(0, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+            axes.set(title=f"after {number} steps", xlabel="bits lost")
+            axes.tick_params(axis="y", length=0)
+        panels[0].set_yticks(range(len(runs)), list(runs))
+        panels[0].set(ylim=(len(runs) - 0.5, -0.5), ylabel="without")
     return closed(figure)
 
 

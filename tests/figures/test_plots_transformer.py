@@ -116,14 +116,14 @@ def test_learning_shows_the_bits_of_each_model_and_control() -> None:
 
 
 def test_worth_shows_what_each_seed_loses_early_and_late() -> None:
-    (axes,) = worth().axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == list(WITHOUT)
-    _, *marks = axes.lines
-    for which, (whole, mark) in enumerate(zip((2.2, 1.8), "oD", strict=True)):
-        rows = [line for line in marks if line.get_marker() == mark]
-        for row, bits in zip(rows, WITHOUT.values(), strict=True):
+    panels = worth().axes
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == list(WITHOUT)
+    assert [axes.get_title() for axes in panels] == ["after 200 steps", "after 800 steps"]
+    for which, (whole, axes) in enumerate(zip((2.2, 1.8), panels, strict=True)):
+        *rows, _ = axes.lines
+        for row, bar, bits in zip(rows, axes.patches, WITHOUT.values(), strict=True):
             assert_near(row.get_xdata(), bits[which] - whole, rtol=1e-6)
-    assert [text.get_text() for text in axes.texts] == ["after 200 steps", "after 800 steps"]
+            assert bar.get_width() == pytest.approx(bits[which].mean().item() - whole, rel=1e-5)
 
 
 def test_leak_shows_the_mean_loss_of_each_model() -> None:
