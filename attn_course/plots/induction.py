@@ -45,21 +45,25 @@ def two_looks(letters: str = "xabya") -> Figure:
     with style():
         figure, axes = plt.subplots(figsize=(PHONE, 3.7))
         for at, letter in enumerate(letters):
+            role = "value" if at == found else ""
             _letter(axes, at, 0.0, letter)
-            note = f"after {letters[at - 1]}" if at else ""
-            _letter(axes, at, 1.5, letter, note, "key" if at == found else "")
-            _arrow(axes, (at, 0.3), (at, 1.2), FAINT)
+            _letter(axes, at, 1.75, letter, role)
+            _arrow(axes, (at, 0.3), (at, 1.45), FAINT)
             if at:
-                _arrow(axes, (at - 0.9, 0.3), (at - 0.25, 1.2), ROLE["weight"])
-        axes.text(-0.55, 0.75, "layer 0\nlooks one\nplace back", ha="right", va="center")
-        axes.text(-0.55, 2.6, "layer 1\nlooks for\nthe label", ha="right", va="center")
-        _note(axes, (last, 2.6), f"after {letters[last]}?", "query")
-        alike = {"arrowstyle": "-", "linestyle": (0, (1, 1.5)), "shrinkA": 2, "shrinkB": 2}
-        _arrow(axes, (last - 0.5, 2.6), (found + 0.25, 2.17), INK, **alike)
-        _arrow(axes, (last, 2.84), (last, 3.1), FAINT)
-        _letter(axes, last, 3.4, letters[-1], letters[found], "output")
-        bow = {"connectionstyle": "arc3,rad=-0.15"}
-        _arrow(axes, (found - 0.1, 2.22), (last - 0.3, 3.4), ROLE["weight"], **bow)
+                _note(axes, (at, 1.2), f"after {letters[at - 1]}", "key" if role else "")
+                _arrow(axes, (at - 0.9, 0.3), (at - 0.2, 0.94), ROLE["weight"])
+        axes.text(-0.55, 0.6, "layer 0\nlooks one\nplace back", ha="right", va="center")
+        axes.text(-0.55, 2.7, "layer 1\nlooks for\nthe label", ha="right", va="center")
+        _note(axes, (last, 2.55), f"after {letters[last]}?", "query")
+        gap = found + 0.5  # between two letters, down to the label
+        corners = [last - 0.5, gap, gap, found + 0.45], [2.55, 2.55, 1.2, 1.2]
+        axes.plot(*corners, color=INK, linewidth=1.8, linestyle=(0, (1, 1.5)))
+        _arrow(axes, (last, 2.05), (last, 2.29), FAINT)
+        _arrow(axes, (last, 2.8), (last, 3.1), FAINT)
+        _letter(axes, last, 3.4, letters[-1])
+        _note(axes, (last, 3.86), letters[found], "output")
+        bow = {"connectionstyle": "arc3,rad=-0.25"}
+        _arrow(axes, (found, 2.05), (last - 0.3, 3.4), ROLE["weight"], **bow)
         axes.text(last - 0.3, 3.86, "next:", ha="right", va="center")
         axes.set(xlim=(-2.2, last + 0.6), ylim=(-0.35, 4.1))
         axes.axis("off")
@@ -132,14 +136,11 @@ def _compartment(axes: Axes, at: tuple[float, float], part: str, role: str) -> N
               color=ink_of(role))  # fmt: skip
 
 
-def _letter(
-    axes: Axes, at: float, height: float, letter: str, note: str = "", role: str = ""
-) -> None:
-    """Draw a letter's box, and over it what has been written into it."""
-    frame = {"boxstyle": "round,pad=0.3", "facecolor": PAPER, "edgecolor": INK}
-    axes.text(at, height, letter, ha="center", va="center", fontweight="bold", bbox=frame, zorder=4)
-    if note:
-        _note(axes, (at, height + 0.46), note, role)
+def _letter(axes: Axes, at: float, height: float, letter: str, role: str = "") -> None:
+    """Draw a letter in its box, in the colour of its role."""
+    look = {"boxstyle": "round,pad=0.3", "facecolor": ROLE.get(role, PAPER), "edgecolor": INK}
+    axes.text(at, height, letter, ha="center", va="center", fontweight="bold", bbox=look,
+              color=ink_of(role), zorder=4)  # fmt: skip
 
 
 def _note(axes: Axes, at: tuple[float, float], note: str, role: str) -> None:

@@ -17,10 +17,9 @@ ALL = "query key value weight output"
 # Of what a static figure paints in each colour; its caption, its letters or the text say so.
 PAINTED = {
     ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-crossing fig-crossing-values
-        fig-one-word fig-three-roles fig-heads fig-compartments""",
+        fig-one-word fig-three-roles fig-heads fig-compartments fig-two-looks""",
     "query key value output": "fig-two-decoders fig-feeding",
     "query key value": "fig-sharing",
-    "query key weight output": "fig-two-looks",
     "query key weight": "fig-temperatures",
     "query key output": "fig-encoder-decoder",
     "query key": "fig-unit fig-turned fig-one-step-back",

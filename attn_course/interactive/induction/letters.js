@@ -3,7 +3,8 @@
 const CELL = { wide: 17.8, narrow: 16.6 },
   EDGE = { wide: 62, narrow: 61 }, // pixels for the names of the rows
   ROWS = { bars: 18, letter: 29, told: 47, below: 58, note: 86, line: 96 }, // from the top of a line
-  SEEN = 0.3; // the least weight of a look that gets an arc
+  SEEN = 0.3, // the least weight of a look that gets an arc
+  NOTED = 0.5; // and of one that has left a label
 
 const spelt = (letter) => (letter === " " ? "\u2423" : letter);
 const saidOf = (letter) => (letter === " " ? "a space" : `\u201c${letter}\u201d`);
@@ -55,8 +56,7 @@ const drawArc = (pen, key, layer, [from, here], [to, there], weight, ends, line 
   pen.path(key, bow, "ink", { line, opacity: 0.7 });
 };
 
-// Where both heads look; and where, at the letter that layer 1 finds, layer 0 has looked, which that
-// letter has noted.
+// Where both heads look; and the label of the letter that layer 1 finds, if layer 0 has written one.
 const drawLooks = (pen, now, { wide, edge, columns }) => {
   const middle = (at) => edge + ((at % columns) + 0.5) * wide,
     top = (at) => Math.floor(at / columns) * ROWS.line,
@@ -73,8 +73,8 @@ const drawLooks = (pen, now, { wide, edge, columns }) => {
     drawArc(pen, "arc0", 0, place(now.at), place(before), bar(0, before), ends);
   if (found === undefined) return;
   drawArc(pen, "arc1", 1, place(now.at), place(found), bar(1, found), ends);
-  const noted = lookOf(0, found);
-  if (noted === undefined) return;
+  const noted = found - 1;
+  if (lookOf(0, found) !== noted || now.weights[0][found][noted] < NOTED) return;
   drawArc(pen, "noted", 0, place(found), place(noted), bar(0, noted), ends, 1);
   const looks = { at: "middle", small: true };
   pen.text(
