@@ -77,14 +77,18 @@ def laboratories(book: Path) -> dict[str, Laboratory]:
 
 
 class LabRole(ReferenceRole):
-    """A link to a laboratory in a state, written `text <name&control=value>`."""
+    """A link to a laboratory in a state, written `text <name&control=value>`.
+
+    A chapter stays open where its reader left it: there the laboratory gets a tab of its own.
+    """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         name = self.target.partition("&")[0]
         root = "../" * self.env.docname.count("/")
         self.env.metadata[self.env.docname].setdefault("labs", set()).add(name)
         address = f"{root}labs/{name}.html#lab={self.target}"
-        return [nodes.reference("", self.title, refuri=address, internal=False)], []
+        tab = {} if self.env.docname.endswith("laboratory") else {"target": "_blank"}
+        return [nodes.reference("", self.title, refuri=address, internal=False, **tab)], []
 
 
 class StateRole(ReferenceRole):

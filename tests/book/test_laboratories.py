@@ -47,6 +47,13 @@ def test_every_page_stands_alone(book: Build) -> None:
         assert (book.html / "book" / f"{lab.chapter}.html").is_file()
 
 
+def test_figure_opened_from_a_chapter_leaves_the_chapter_open(book: Build) -> None:
+    chapters = (path.read_text(encoding="utf-8") for path in book.html.glob("book/[0-9]*.html"))
+    links = [link for page in chapters for link in re.findall(r'<a [^>]*"\.\./labs/[^>]*>', page)]
+    assert links
+    assert all('target="_blank"' in link for link in links)
+
+
 @pytest.mark.browser
 @sampled
 @pytest.mark.parametrize(
