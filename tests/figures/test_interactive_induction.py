@@ -209,6 +209,18 @@ def test_picture_says_how_many_were_predicted_and_what_rows_and_columns_are(
 
 
 @pytest.mark.browser
+def test_letter_found_has_a_label_only_if_most_of_a_look_goes_one_back(figure: Locator) -> None:
+    for step, at, labels in (
+        (500, "", ["after f"]),
+        (150, "", ["after i, not f"]),
+        (100, 4, []),  # layer 0 looks evenly at all so far
+    ):
+        read(figure, {"text": TEXT, "step": KEPT.index(step), "at": at})
+        notes = figure.locator(".attn-picture .t.key").all_text_contents()
+        assert [note for note in notes if note] == labels
+
+
+@pytest.mark.browser
 def test_link_opens_the_state_and_an_odd_one_does_no_harm(
     page: Page, address: str, figure: Locator
 ) -> None:

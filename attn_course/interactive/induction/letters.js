@@ -76,15 +76,11 @@ const drawLooks = (pen, now, { wide, edge, columns }) => {
   const noted = found - 1;
   if (lookOf(0, found) !== noted || now.weights[0][found][noted] < NOTED) return;
   drawArc(pen, "noted", 0, place(found), place(noted), bar(0, noted), ends, 1);
-  const looks = { at: "middle", small: true };
-  pen.text(
-    "note",
-    middle(found),
-    top(found) + ROWS.note,
-    `after ${spelt(now.text[noted])}`,
-    "key",
-    looks,
-  );
+  const [label, asked] = [noted, now.at].map((at) => spelt(now.text[at])),
+    said = `after ${label}${label === asked ? "" : `, not ${asked}`}`;
+  const looks = { at: "middle", small: true },
+    x = Math.min(middle(found), pen.width - 3.2 * said.length); // all of it is in the picture
+  pen.text("note", x, top(found) + ROWS.note, said, "key", looks);
 };
 
 // The letter on which the reader stands follows a finger, a mouse and the arrow keys.
