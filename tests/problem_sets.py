@@ -12,9 +12,17 @@ from tests.conftest import ROOT
 
 SOLUTIONS = ROOT / "solutions"
 EXERCISES = ROOT / "exercises"
-# Their answers loop over sentences or rows of layers, so that to judge what is known of them takes
-# as long as the rest of a sample: `make proofs` does.
-LOOPS = frozenset({"05_luong/attentional_states", "10_recurrence/layers_to_hear"})
+# Their answers loop over sentences, rows of layers or heads of a model, or the mistakes have sixty
+# forms, so that to judge what is known of them takes as long as the rest of a sample: `make proofs`
+# does.
+LONG = frozenset(
+    {
+        "05_luong/attentional_states",
+        "10_recurrence/layers_to_hear",
+        "11_transformer/next_token_law",
+        "12_induction/cost_of_silence",
+    }
+)
 
 
 def nbgrader(course: Path, *arguments: str) -> str:

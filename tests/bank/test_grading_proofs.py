@@ -36,7 +36,7 @@ from hintgrader.worker.submission import LocalSubmission
 
 from attn_bank import exercise_names, find_exercise
 from tests.conftest import ROOT
-from tests.problem_sets import LOOPS, find_solution
+from tests.problem_sets import LONG, find_solution
 from tests.sampling import left_to_proofs, parameters, sample, sampled, takes_all
 
 EXERCISES = exercise_names()
@@ -45,7 +45,7 @@ SECRET = "the proofs"
 # them; of the right answers, watched; of the mistakes; of a solution's mutants.
 DRAWS, DRAWN_FOR, RIGHT_ANSWERS, MISTAKES, MUTANTS = 1, 1, 1, 1, 2
 # Those of whose solution the mutants are tried that change nothing; of all, that there are such.
-EQUIVALENTS = sample(EXERCISES, 14)
+EQUIVALENTS = sample([name for name in EXERCISES if name not in LONG], 14)
 # Those whose solutions train for long: their first rows are for `make test`.
 TRAIN_LONG = ("04_bahdanau/train_and_translate", "11_transformer/train_writer")
 # Right answers that take seconds.
@@ -161,7 +161,7 @@ def test_exercise_has_all_that_is_demanded_of_one(exercise, course):
 
 
 @sampled
-@pytest.mark.parametrize("exercise", parameters(EXERCISES, 18, never=SLOW | LOOPS))
+@pytest.mark.parametrize("exercise", parameters(EXERCISES, 18, never=SLOW | LONG))
 def test_every_right_answer_earns_every_point(exercise):
     """Watched, but for answers that train: watching makes loops slow, so the first stands in.
 
@@ -277,7 +277,7 @@ def test_unwritten_answer_scores_zero_in_words(exercise):
 
 
 @sampled
-@pytest.mark.parametrize("exercise", parameters([n for n in EXERCISES if not is_slow(n)], 6))
+@pytest.mark.parametrize("exercise", parameters(EXERCISES, 6, never=SLOW | LONG))
 def test_every_mistake_is_refused_by_the_rows_of_the_notebook_too(exercise):
     """One that the notebook shows as right, and hidden inputs refuse, costs points unforeseen."""
     spec = find_exercise(exercise)
@@ -286,7 +286,7 @@ def test_every_mistake_is_refused_by_the_rows_of_the_notebook_too(exercise):
 
 
 @sampled
-@pytest.mark.parametrize("exercise", parameters([n for n in EXERCISES if not is_slow(n)], 4))
+@pytest.mark.parametrize("exercise", parameters(EXERCISES, 4, never=SLOW | LONG))
 def test_right_for_one_number_of_axes_is_a_slip_in_every_exercise(exercise):
     assert list(proofs.unmarked_slips(find_exercise(exercise), SECRET)) == []
 

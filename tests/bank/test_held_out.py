@@ -18,7 +18,7 @@ from hintgrader.worker.submission import LocalSubmission
 
 from attn_bank import exercise_names, find_exercise
 from tests.conftest import ROOT
-from tests.problem_sets import LOOPS
+from tests.problem_sets import LONG
 from tests.sampling import parameters
 
 HELD_OUT = ROOT / "tests" / "bank" / "held_out"
@@ -53,7 +53,7 @@ def said(score: Points) -> str:
     return named if named in ("form", "axes") else "one row"
 
 
-@pytest.mark.parametrize("exercise", parameters(ANSWERED, TAKEN_EXERCISES, never=SLOW | LOOPS))
+@pytest.mark.parametrize("exercise", parameters(ANSWERED, TAKEN_EXERCISES, never=SLOW | LONG))
 def test_held_out_answers_are_told_what_the_table_says(exercise):
     table = {
         row["answer"]: (row["points"], row["said"])

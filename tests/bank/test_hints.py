@@ -19,7 +19,7 @@ from hintgrader.worker.submission import LocalSubmission
 
 from attn_bank import exercise_names, find_exercise
 from tests.bank.false_hints import FALSE
-from tests.problem_sets import LOOPS, find_solution
+from tests.problem_sets import LONG, find_solution
 from tests.sampling import left_to_proofs, parameters, sample, sampled
 
 # Inputs are drawn from these: the inputs that everybody sees, alone and with hidden ones.
@@ -227,7 +227,7 @@ def said_of(exercise: str, findings: Findings, secret: str | None) -> Recognised
 
 
 @sampled
-@pytest.mark.parametrize("exercise", parameters(QUICK, TAKEN_EXERCISES, never=LOOPS))
+@pytest.mark.parametrize("exercise", parameters(QUICK, TAKEN_EXERCISES, never=LONG))
 def test_no_hint_of_one_mistake_is_shown_for_another(exercise):
     for secret in sample(ROUNDS, TAKEN_ROUNDS, lambda secret: f"{exercise} {secret}"):
         for mistake, findings in made(exercise, secret):
@@ -240,7 +240,7 @@ def test_no_hint_of_one_mistake_is_shown_for_another(exercise):
 
 
 @sampled
-@pytest.mark.parametrize("exercise", parameters(QUICK, TAKEN_EXERCISES, never=LOOPS))
+@pytest.mark.parametrize("exercise", parameters(QUICK, TAKEN_EXERCISES, never=LONG))
 def test_mutant_that_is_said_to_be_a_mistake_is_that_on_other_inputs_too(exercise):
     rounds = sample(ROUNDS, TAKEN_ROUNDS, lambda secret: f"{exercise} {secret}")
     for change, answer in mutants(exercise).items():

@@ -41,7 +41,8 @@ def test_both_kinds_have_as_many_weights_and_are_recorded(kind: str) -> None:
     assert {run["parameters"] for run in BUDGET["runs"] if run["kind"] == kind} == {size}
 
 
-@pytest.mark.parametrize("run", parameters(range(len(BUDGET["runs"])), 2))
+# A GRU; the Transformer is the writer, whose first steps are made by its own tests.
+@pytest.mark.parametrize("run", parameters(range(len(BUDGET["runs"])), 0, always=[6]))
 def test_record_begins_as_a_run_does_today(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writers, "train", partial(first_steps, writers.NUM_FIRST))
     stored = BUDGET["runs"][run]

@@ -126,15 +126,15 @@ def law_of(logits: Tensor, state: Mapping[str, Any]) -> Tensor:
 @sampled
 @pytest.mark.browser
 def test_page_writes_as_pytorch(figure: Locator) -> None:
-    chosen = list(islice(states(), 0, None, 1 if takes_all() else 13))
-    plain = load_writer()
+    chosen = list(islice(states(), 0, None, 1 if takes_all() else 17))
+    drawn, plain = WRITTEN if takes_all() else 8, load_writer()
     for state in chosen:
-        got = write(figure, state)
+        got = write(figure, state, drawn)
         tokens = got["tokens"]
         begun = pieces().encode(state["begun"])
         before = len(begun) + len([one for one in state["told"].split("_") if one])
         assert tokens[: len(begun)] == begun
-        assert len(tokens) == before + WRITTEN
+        assert len(tokens) == before + drawn
         with torch.no_grad():
             changed = without(state["off"])
             logits = changed(torch.tensor([tokens]))[0]
@@ -168,7 +168,7 @@ def test_each_part_that_goes_silent_changes_what_may_come_next(figure: Locator) 
 PACES = """async (root, state) => {
   const form = root.querySelector("form"), found = [];
   for (const name in state) form.elements[name].value = state[name];
-  for (const off of ["", "0.0", "0.1", "0.2", "0.3"]) {
+  for (const off of ["", "0.0", "0.1"]) {
     root.reading = null;
     form.elements.off.value = off;
     form.dispatchEvent(new Event("input", { bubbles: true }));
@@ -245,7 +245,8 @@ def test_piece_is_forced_taken_back_and_drawn_again(page: Page, figure: Locator)
     assert again[:5] != first[:5]
     figure.locator("[data-grip='next0']").press("Enter")
     assert told_by(figure)[:-1] == again
-    for _ in range(WRITTEN + 1):
+    figure.locator(f"[data-cut='{given + 2}']").click()
+    for _ in range(2):
         back.click()
     assert told_by(figure) == []
     assert back.get_attribute("aria-disabled") == "true"
@@ -286,6 +287,8 @@ def test_strip_shows_in_the_text_where_its_head_looks(figure: Locator) -> None:
         assert opacities == pytest.approx(wanted, abs=0.006)
     figure.locator("[data-look='1.3']").click()
     assert value(figure, "look") == ""
+    outline = "svg => getComputedStyle(svg).outlineStyle"  # a click frames no picture
+    assert figure.locator(".attn-picture > svg").first.evaluate(outline) == "none"
 
 
 @pytest.mark.browser
@@ -351,7 +354,8 @@ def test_a_finger_hits_what_it_can_take(
     page: Page, figure: Locator, shape: tuple[int, int], colours: str
 ) -> None:
     look(page, shape, colours, "reduce")
-    write(figure, {"told": "", "off": "0.3_1.maps"}, 40)
+    told = "_".join(map(str, pieces().encode(novels("test")[:300])[:39]))
+    write(figure, {"told": told, "off": "0.3_1.maps"}, 1)
     figure.locator("[data-look='1.1']").tap()
     assert_a_finger_hits(figure)
 
@@ -394,10 +398,3 @@ def test_draws_are_spread_over_all_numbers_and_follow_the_law() -> None:
     assert [drawn_from(law, number) for number in (0, 0.49, 0.51, 0.79, 0.81, 0.9999)] == [
         2, 2, 3, 3, 0, 0,
     ]  # fmt: skip
-
-
-@pytest.mark.browser
-def test_a_strip_that_is_clicked_draws_no_frame_around_the_picture(figure: Locator) -> None:
-    figure.locator("[data-look]").first.click()
-    outline = "svg => getComputedStyle(svg).outlineStyle"
-    assert figure.locator(".attn-picture > svg").first.evaluate(outline) == "none"
