@@ -22,7 +22,7 @@ ROLE = {
     "weight": "#CC79A7",
     "output": "#D55E00",
 }
-# It follows the letters of the page; on an image, whose ground stays white, draw in black.
+# It follows the letters of the page. On an image draw in black; in STARK, if its ground turns dark.
 INK = "#333333"
 # For what has no role and is compared, each with a mark or a dash of its own: hues far apart, and
 # far from those of the roles and from paper.

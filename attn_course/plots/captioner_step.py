@@ -17,6 +17,7 @@ from attn_course.plots import (
     ink_over,
     style,
 )
+from attn_course.plots.vector import ON_PAPER
 
 SIDE = 2.7  # of a grid, in the units of the diagram
 IMAGE, GRID = -0.55, 4.2  # left edges of image and grids
@@ -70,7 +71,7 @@ def captioner_step(
 def _picture(axes: Axes, image: Tensor, grid: int) -> None:
     """Draw the image with the lines of its cells."""
     extent = (IMAGE, IMAGE + SIDE, FEATURES, FEATURES + SIDE)
-    axes.imshow(1 - image.numpy(), cmap="gray", vmin=0, vmax=1, extent=extent)
+    axes.imshow(1 - image.numpy(), cmap="gray", vmin=0, vmax=1, extent=extent, gid=ON_PAPER)
     for line in range(grid + 1):
         at = line * SIDE / grid
         axes.plot([IMAGE, IMAGE + SIDE], [FEATURES + at] * 2, color=FAINT, linewidth=1)
@@ -133,7 +134,8 @@ def _context(axes: Axes, gate: float) -> None:
     _arrow(axes, (DECODER - 0.4, ASKS - 0.5), (GATE + 0.6 * RING, LOW + 0.8 * RING))
     axes.add_patch(Circle((GATE, LOW), RING, facecolor=PAPER, edgecolor=INK, linewidth=1))
     axes.text(GATE, LOW, "$\\times$", ha="center", va="center")
-    axes.text(GATE + 1.05, LOW + 1.0, f"$\\beta_t$ = {gate:.2f}", ha="left", va="center")
+    opening = f"$\\beta_t$ = {gate:.2f}"
+    axes.text(GATE + 1.0, LOW + 1.0, opening, ha="left", va="center", fontsize=12)
     _arrow(axes, (GATE + RING, LOW), (OUTPUT - 0.65, LOW))
     _box(axes, (OUTPUT, LOW), "output", "$\\beta_t c_t$")
 

@@ -30,6 +30,7 @@ from attn_course.plots import (
     ink_over,
     style,
 )
+from attn_course.plots.vector import ON_PAPER
 
 GAP = 0.08  # between grids side by side, in widths of a grid: they must not look like one
 
@@ -108,7 +109,8 @@ def _image(axes: Axes, image: Tensor, weights: Tensor) -> None:
     grid, cell = len(weights), image.shape[-1] // len(weights)
     paper = over_pixels(weights.detach().float(), cell) * cell**2
     colours = 1 - paper.unsqueeze(-1) * (1 - torch.tensor(to_rgb(ROLE["weight"])))
-    axes.imshow((colours * (1 - image.unsqueeze(-1))).numpy(), interpolation="nearest")
+    drawn = (colours * (1 - image.unsqueeze(-1))).numpy()
+    axes.imshow(drawn, interpolation="nearest", gid=ON_PAPER)
     for line in range(1, grid):
         for draw in (axes.axhline, axes.axvline):
             draw(line * cell - 0.5, color=FAINT, linewidth=0.8)
@@ -122,7 +124,7 @@ def _frame(axes: Axes, number: int, cell: int, grid: int) -> None:
     row, column = divmod(number, grid)
     corner = (column * cell - 0.2, row * cell - 0.2)
     side = cell - 0.6
-    axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor="black", linewidth=1.5))
+    axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=STARK, linewidth=1.5))
 
 
 def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:

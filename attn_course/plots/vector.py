@@ -36,6 +36,8 @@ OF_PAGE = {
     "#8b5a2b": "var(--attn-brown, #8b5a2b)",
     "#4a1036": "var(--attn-deep-weight, #4a1036)",
 }
+# The name of an image of ink on white paper: a style sheet turns it round in the dark.
+ON_PAPER = "on-paper"
 LEFT_OUT = re.compile(
     r"^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>|<defs>\s*</defs>"
     r"|font-family: [^;\"]*;? ?|\sxmlns:xlink=\"[^\"]*\"|xlink:(?=href)|\sversion=\"[^\"]*\""
@@ -72,7 +74,7 @@ def is_dense(artist: object) -> bool:
 
 def for_page(svg: str) -> str:
     """Return matplotlib's SVG without what a page does not need, in the colours of the page."""
-    svg = LEFT_OUT.sub("", svg)
+    svg = LEFT_OUT.sub("", svg).replace(f'id="{ON_PAPER}"', f'class="{ON_PAPER}"')
     svg = re.sub(r"\d+\.\d{3,}(?=[^\w+/])", lambda found: rounded(found[0]), svg)
     svg = FONT_SIZE.sub(lambda found: f"font-size: {rounded(str(WIDER * float(found[1])))}px", svg)
     for colour, of_page in OF_PAGE.items():

@@ -17,6 +17,7 @@ from torch import Tensor
 from attn_course.captions.image_grid import over_pixels
 from attn_course.plots import PAPER, ROLE, captioning
 from attn_course.plots.captioner_step import captioner_step as draw_step
+from attn_course.plots.vector import svg_of
 from tests.figures.figure_laws import assert_laws, contrast, least_contrast, texts, words_in
 from tests.sampling import sampled
 
@@ -121,6 +122,15 @@ def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> Non
 
 
 # --- images and their cells -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", [captioned, word_by_word, captioner_step])
+def test_picture_on_paper_is_named_so_that_a_dark_page_can_turn_it_round(
+    draw: Callable[[], Figure],
+) -> None:
+    figure = draw()
+    images = sum(len(axes.images) for axes in figure.axes)
+    assert svg_of(figure).count('class="on-paper"') == images
 
 
 def test_picture_is_black_ink_on_white_paper() -> None:
