@@ -3,6 +3,9 @@
 const WEIGHTS = [0.5, 0.25, 0.25],
   REWARDS = [-1, -2, -4];
 
+// Until then a reader may bet where the mean goes.
+const isSettled = (many) => many >= 100;
+
 // The push of a draw: reward minus baseline, times one-hot minus weights.
 const pushOf = (cell, baseline) =>
   WEIGHTS.map((weight, j) => (REWARDS[cell] - baseline) * (Number(j === cell) - weight));
@@ -45,8 +48,8 @@ const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
   });
 };
 
-// Bars of three numbers, and ticks at what they should be on average. Each number stands beyond its
-// bar, and beyond the tick if that is on the same side.
+// Bars of three numbers, and ticks at what they should be on average, where that is shown. Each number
+// stands beyond its bar, and beyond the tick if that is on the same side.
 const FAR = 4.2; // the longest bar, with baseline -5, ends at 3.3
 const drawPushes = (pen, key, [x, y, width, height], title, numbers, step, exact) => {
   const opacity = pen.seen(step),
@@ -58,7 +61,7 @@ const drawPushes = (pen, key, [x, y, width, height], title, numbers, step, exact
   numbers.forEach((number, j) => {
     const middle = x + (width / 3) * (j + 0.5),
       sign = number < 0 ? -1 : 1,
-      tick = key === "mean" ? sign * exact[j] : 0,
+      tick = exact ? sign * exact[j] : 0,
       end = up(sign * Math.max(sign * number, tick)) - 11 * sign;
     pen.text(`${key}${j}-is`, middle, end, shown(number), "ink", {
       at: "middle",
@@ -67,24 +70,25 @@ const drawPushes = (pen, key, [x, y, width, height], title, numbers, step, exact
     });
     const below = { at: "middle", small: true, opacity: 0.75 * opacity };
     pen.text(`${key}${j}-cell`, middle, y + height + 8, `cell ${j + 1}`, "ink", below);
+    if (!exact) return;
     const line = [-1, 1].map((side) => [middle + side * width * 0.15, up(exact[j])]);
-    if (key === "mean") pen.line(`exact${j}`, line, "ink", { line: 2.5, opacity });
+    pen.line(`exact${j}`, line, "ink", { line: 2.5, opacity });
   });
   const places = [
     [x + width, y + 24, "end"],
     [x, y + height - 10, "start"],
   ];
-  if (key === "mean")
-    pen.name("exact", places, "lines: on average", "ink", { small: true, opacity });
+  if (exact) pen.name("exact", places, "lines: on average", "ink", { small: true, opacity });
 };
 
+const MOST_VARIANCE = 5.5; // at either end of the slider it is a little less
 const drawVariance = (pen, y, { variance }, baseline) => {
-  const x = scaleOf(0, 16, 0, pen.width),
+  const x = scaleOf(0, MOST_VARIANCE, 0, pen.width),
     opacity = pen.seen(3);
   const says = `variance of a push: ${shown(variance)}`;
   pen.text("variance", 0, y, says, "ink", { bold: true, opacity });
   pen.rect("variance-track", [0, y + 14, pen.width, 18], "ink", { opacity: 0.12 });
-  pen.rect("variance-bar", [0, y + 14, x(Math.min(variance, 16)) * opacity, 18], "ink", {
+  pen.rect("variance-bar", [0, y + 14, x(variance) * opacity, 18], "ink", {
     opacity: 0.45,
   });
   const text = `baseline ${shown(baseline, 1)}`;
@@ -105,24 +109,9 @@ const reinforce = (name) =>
       const push = pen.narrow ? [0, tall + 16] : [width + gap, 0],
         mean = pen.narrow ? [width + gap, tall + 16] : [2 * (width + gap), 0];
       drawCells(pen, [0, 0, pen.narrow ? pen.width : width, tall], model, many);
-      drawPushes(
-        pen,
-        "push",
-        [...push, width, tall],
-        "push of this draw",
-        model.push,
-        2,
-        model.exact,
-      );
-      drawPushes(
-        pen,
-        "mean",
-        [...mean, width, tall],
-        `mean of ${many}`,
-        model.mean,
-        3,
-        model.exact,
-      );
+      drawPushes(pen, "push", [...push, width, tall], "push of this draw", model.push, 2);
+      const settled = isSettled(many) ? model.exact : undefined;
+      drawPushes(pen, "mean", [...mean, width, tall], `mean of ${many}`, model.mean, 3, settled);
       const y = (pen.narrow ? 2 * tall + 16 : tall) + 26;
       if (baseline === undefined) return y - 8;
       drawVariance(pen, y, model, baseline);
@@ -134,8 +123,9 @@ const reinforce = (name) =>
       if (step === 2)
         return `Draw ${many}, cell ${cell + 1}, pushes the scores by ${listed(push)}.`;
       const pushes = many === 1 ? "1 push" : `${many} pushes`;
-      const says = `The mean of ${pushes} is ${listed(mean)}; on average it is ${listed(exact)}`;
-      if (baseline === undefined) return `${says}.`;
-      return `${says}, whatever the baseline. With the baseline ${shown(baseline, 1)} the variance is ${shown(variance)}.`;
+      const settled = isSettled(many) ? `; on average it is ${listed(exact)}` : "",
+        says = `The mean of ${pushes} is ${listed(mean)}${settled}.`;
+      if (baseline === undefined) return says;
+      return `${says} With the baseline ${shown(baseline, 1)} the variance is ${shown(variance)}.`;
     },
   });
