@@ -35,7 +35,7 @@ PHOTOGRAPHS = "06_captioning"  # which weigh more than its figures
 # The place that a finger touches first, in figures that draw places for it; it gets an answer.
 TOUCHED = {
     "alignment": "[data-cell='2,1']",
-    "captioning": "[data-part=clear]",
+    "captioning": "[data-word='2']",
     "fixed-vector": "[data-part=longer]",
     "head-ablation": "[data-cell='1,4']",
     "heads": "[data-head='1,3']",

@@ -64,6 +64,12 @@ def cell(page: Page, number: int) -> Locator:
     return page.locator(f"{FIGURE} [data-cell='{number}']")
 
 
+def take(page: Page, tool: str) -> None:
+    """Open the fold of the tools, and take one."""
+    page.locator(".attn-more").evaluate("fold => { fold.open = true }")
+    page.locator(f"[name=tool][value={tool}]").check()
+
+
 def value(page: Page, name: str) -> str:
     return page.locator(f"{FIGURE} [name={name}]").first.input_value()
 
@@ -171,7 +177,7 @@ def test_moved_weight_and_empty_paper_do_what_they_do_in_pytorch(page: Page) -> 
 
 @pytest.mark.browser
 def test_mouse_draws_a_digit_that_is_read_and_undone(page: Page) -> None:
-    page.locator("[name=tool][value=draw]").check()
+    take(page, "draw")
     before = value(page, "stamps")
     first, *others = path(page, 6, THREE)
     page.mouse.move(*first)
@@ -235,7 +241,7 @@ def test_keyboard_types_digits_moves_weight_and_walks_the_words(page: Page) -> N
     assert start.input_value() == "0"
     page.keyboard.press("Control+z")
     assert value(page, "stamps").endswith("0.25")
-    for _ in range(8):  # tools, play, undo, clear, weights back, start from, attention, caption
+    for _ in range(4):  # attention, weights back, play, caption
         page.keyboard.press("Tab")
     word = "Number(document.activeElement.dataset.word)"
     for key, wanted in {"ArrowRight": 2, "ArrowUp": 1, "Home": 0, "ArrowLeft": 0}.items():
@@ -249,7 +255,6 @@ def test_link_opens_the_drawing_and_its_moved_weight(page: Page, address: str) -
     cell(page, 8).focus()
     page.keyboard.press("5")
     said(page)
-    page.locator("[name=tool][value=move]").check()
     cell(page, 8).click()
     page.locator("[data-part=before-reading]").wait_for()
     wanted = said(page)
@@ -259,7 +264,7 @@ def test_link_opens_the_drawing_and_its_moved_weight(page: Page, address: str) -
     page.goto(address + link)
     page.locator("[data-part=before-reading]").wait_for()
     assert said(page) == wanted
-    page.locator("[name=tool][value=empty]").check()
+    take(page, "empty")
     cell(page, 8).click()
     page.locator("[data-part=back]").click()
     assert value(page, "stamps") == drawn().data["examples"][0]["stamps"]
@@ -293,7 +298,7 @@ def test_swipe_over_the_picture_of_a_phone_scrolls_the_page(browser: Browser, ad
 @IN_LOOKS
 def test_finger_draws(page: Page, shape: tuple[int, int], colours: str) -> None:
     look(page, shape, colours, "reduce")
-    page.locator("[name=tool][value=draw]").check()
+    take(page, "draw")
     scrolled = page.evaluate("window.scrollY")
     finger = page.context.new_cdp_session(page)
     for number, (x, y) in enumerate(path(page, 6, THREE)):

@@ -15,7 +15,16 @@ from attn_course.data.captions import CELL, DIGITS_OF, NAMES, CaptionedImage
 from attn_course.data.regression import load_digits
 from attn_course.data.translation import detokenise
 from attn_course.interactive.captioning.said import CANDIDATES, MOST_WORDS, WORDS, Word, say
-from attn_course.interactive.controls import button, choice, hint, kept, option, readings, select
+from attn_course.interactive.controls import (
+    button,
+    choice,
+    hint,
+    kept,
+    more,
+    option,
+    readings,
+    select,
+)
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
@@ -66,18 +75,19 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
     attention = [option("radio", "model", name, name, name == RECIPES[0]) for name in RECIPES]
     tools = [option("radio", "tool", name, text, name == "move") for name, text in TOOLS.items()]
     examples = select("example", "start from", [("", "your own"), *enumerate(named)], 0)
-    named_buttons = {"play": "play", "undo": "undo", "clear": "clear", "back": "weights back"}
-    buttons = [button(name, text) for name, text in named_buttons.items()]
+    drawing = [button("undo", "undo"), button("clear", "clear"), examples]
+    weighing = [button("back", "weights back"), button("play", "play")]
     return (
-        hint(
-            "Click a cell: all the weight of the chosen word moves there. Choose another word, or "
-            "play all of them. With “draw”, write digits of your own into the cells. "
-            "(Keys in a cell: 0 to 9 for a digit, Delete, Enter to move the weight there.)"
-        )
-        + choice("In the picture", *tools)
-        + tag("div", "".join([*buttons, examples]), class_="attn-options")
+        hint("Click a cell: all the weight of the chosen word moves there.")
         + choice("Attention", *attention)
+        + tag("div", "".join(weighing), class_="attn-options")
         + caption
+        + more(
+            "Another picture, or draw your own",
+            choice("In the picture", *tools),
+            tag("div", "".join(drawing), class_="attn-options"),
+            hint("Keys in a cell: 0 to 9 for a digit, Delete, Enter to move the weight there."),
+        )
         + kept(stamps=_stamps(images[0], WAYS * len(NAMES)), strokes="", word=FIRST_WORD, moves="")
     )
 
