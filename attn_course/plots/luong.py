@@ -129,7 +129,7 @@ def _diagram(
     corner = (left, ANNOTATIONS - 0.25)
     axes.add_patch(Rectangle(corner, right - left, 0.5, **bar))
     middle = {"ha": "center", "va": "center", "color": ink_of("key")}
-    axes.text((left + right) / 2, ANNOTATIONS, "annotations $h_i$", **middle)
+    axes.text((left + right) / 2, ANNOTATIONS, "annotations", **middle)
     axes.axis("off")
 
 
@@ -167,15 +167,15 @@ def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Ten
     of_query = torch.tensor([[-1, 0.5], [-0.5, -0.5], [0, -0.5]])
     pays = torch.tensor([1, 1, -0.8])
     return {
-        "dot": (r"$s^\mathsf{T} h$", lambda h: dot_scores(ask, h)[0]),
-        "general": (r"$s^\mathsf{T} W h$", lambda h: general_scores(ask, h, weight)[0]),
+        "dot": ("s · h", lambda h: dot_scores(ask, h)[0]),
+        "general": ("s W · h", lambda h: general_scores(ask, h, weight)[0]),
         "additive": (
-            r"$v^\mathsf{T}$tanh$(W[s;h])$",
+            "v · tanh(W [s; h])",
             lambda h: concat_scores(ask, h, torch.cat([of_query, of_key], 1), pays)[0],
         ),
-        "cosine": (r"$s^\mathsf{T} h$ / lengths", lambda h: torch.cosine_similarity(h, ask)),
-        "Gaussian": (r"$-|s-h|^2$", lambda h: -(h - query).square().sum(-1)),
-        "location": (r"$(Ws)_i$", lambda h: torch.zeros(len(h))),
+        "cosine": ("s · h / lengths", lambda h: torch.cosine_similarity(h, ask)),
+        "Gaussian": ("−|s − h|²", lambda h: -(h - query).square().sum(-1)),
+        "location": ("place i of W s", lambda h: torch.zeros(len(h))),
     }
 
 
@@ -207,7 +207,9 @@ def maps(query: Tensor, weight: Tensor) -> Figure:
             look = {"arrowstyle": "-|>", "color": ROLE["query"], "linewidth": 3}
             look |= {"shrinkA": 0, "shrinkB": 0}
             axes.annotate("", (x, y), (0, 0), arrowprops=look)
-            axes.set_title(f"{name}\n{formula}", fontsize=12.5)
+            axes.set_title(name, fontsize=12.5, pad=20)
+            above = {"ha": "center", "va": "bottom", "transform": axes.transAxes}
+            axes.text(0.5, 1.03, formula, fontsize=12.5, **above)
             axes.set(aspect="equal", xticks=[], yticks=[], xlim=(-FAR, FAR), ylim=(-FAR, FAR))
             axes.spines[:].set_visible(True)
     return closed(figure)
@@ -242,7 +244,7 @@ def mixture(words: Sequence[str], others: Set[int], looked_at: int, written: str
         looked_at: Place of the annotation that has the weight.
         written: The word that is written.
     """
-    heard = "heard\n“whereas”" if looked_at in others else "heard\n“but”"
+    read = "read beside\n“whereas”" if looked_at in others else "read beside\n“but”"
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 2.0))
         for place, word in enumerate(words):
@@ -250,7 +252,7 @@ def mixture(words: Sequence[str], others: Set[int], looked_at: int, written: str
             look = {"boxstyle": "round,pad=0.45", "facecolor": fill, "edgecolor": ROLE["key"]}
             box = look | {"linewidth": 2}
             axes.text(place, 0, word, ha="center", va="center", color=ink, fontsize=13, bbox=box)
-        axes.text(looked_at, -0.5, heard, ha="center", va="top")
+        axes.text(looked_at, -0.5, read, ha="center", va="top")
         axes.plot([looked_at, looked_at], [0.38, 0.95], color=ROLE["weight"], linewidth=8)
         look = {"ha": "center", "va": "center", "fontweight": "bold", "fontsize": 16}
         axes.text(looked_at, 1.3, written, **look)

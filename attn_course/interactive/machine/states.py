@@ -16,7 +16,7 @@ BASELINES = tuple(round(fifth / 5, 1) for fifth in range(-25, 3))
 # Of chapter 05: a query, three keys, and which of them are masked.
 ARROWS: dict[str, Sequence[float]] = {
     "query": (1, 2),
-    "keys": (2, 0, 0, 1, 1, 1),
+    "keys": (2, 0, -1, 1, 1, 1),
     "off": (0, 0, 0),
 }
 LENGTHS = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3)
