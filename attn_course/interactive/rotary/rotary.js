@@ -67,8 +67,10 @@ const drawClocks = (pen, box, { pair, turned, scores }, set, { longest }) => {
       pen.line(`hand${i}-${j}`, [middle, tip], j ? "key" : "query", { line: 2.5 });
     });
     const looks = { at: "middle", small: true, bold: isSeen },
-      left = middle[0] - radius - 7;
-    pen.text(`number${i}`, left, middle[1], i, "ink", { ...looks, opacity: 0.75 });
+      beside = pen.narrow
+        ? [middle[0] - radius - 7, middle[1]]
+        : middle.map((one) => one - 0.7 * radius - 8);
+    pen.text(`number${i}`, ...beside, i, "ink", { ...looks, opacity: 0.75 });
     pen.text(`clock${i}-is`, middle[0], middle[1] + radius + 10, shown(scores[i], 1), "ink", looks);
     putGrip(pen, `pair${i}`, middle, {
       label: `clock ${i}`,
