@@ -250,6 +250,10 @@ def test_key_mouse_and_finger_ask_for_a_name(page: Page, figure: Locator) -> Non
     box = figure.locator(".t", has_text="Kim").first.bounding_box()
     page.touchscreen.tap(box["x"] + 3, box["y"] + 5)
     assert reading(figure)["asked"] == 10
+    read_all(figure, [form_of(ALL[:BEGUN])])  # who has not been written cannot be asked for
+    box = figure.locator(".t", has_text="Kim").first.bounding_box()
+    page.mouse.click(box["x"] + 3, box["y"] + 5)
+    assert reading(figure)["asked"] == 0
 
 
 @pytest.mark.browser

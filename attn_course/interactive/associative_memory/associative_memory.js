@@ -37,10 +37,10 @@ attnMachine("associative-memory", {
     const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data),
       top = drawAnswer(pen, [0, 0, 270], model, data),
       end = drawState(pen, [0, top, isOpen ? 200 : 240], model, isOpen);
-    pen.text("formula", 0, end + 22, formula, "ink", { bold: true });
-    drawRecall(pen, [290, below + 10, pen.width - 290, 112], model, data);
-    drawPast(pen, [290, below + 145, pen.width - 290, 45], model, data);
-    return Math.max(below + 190, end + 34);
+    drawPast(pen, [0, end + 12, 240, 45], model, data);
+    pen.text("formula", pen.width, below + 18, formula, "ink", { at: "end", bold: true });
+    drawRecall(pen, [290, below + 10, pen.width - 290, end + 34 - below], model, data);
+    return end + 60;
   },
   say(_, { answer, history }, __, data) {
     const { names, state, softmax } = history.at(-1),

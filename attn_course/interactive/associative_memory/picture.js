@@ -60,11 +60,11 @@ const formulaOf = ({ rule }, { decay }) =>
 
 // What the state said after each row when it was asked for the name that is asked for now.
 const drawPast = (pen, [x, y, width, height], { history, answer }, { names, colours, most }) => {
-  const across = scaleOf(0, most, x + 20, x + width),
+  const across = scaleOf(0, most, pen.narrow ? x + 20 : x, x + width),
     wide = across(1) - across(0),
     told = `answer for ${names[answer.name]}, row by row`;
   pen.text("past", x, y + 6, pen.narrow ? told : `the state's ${told}`, "ink", { small: true });
-  pen.rect("past-ground", [across(0), y + 16, width - 20, height - 16], "ink", { opacity: 0.06 });
+  pen.rect("past-ground", [across(0), y + 16, most * wide, height - 16], "ink", { opacity: 0.06 });
   history.forEach(({ shares }, row) => {
     let from = y + 16;
     shares.forEach((share, i) => {

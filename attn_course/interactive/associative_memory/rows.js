@@ -81,13 +81,20 @@ const drawRows = (pen, [x, y, width], model, set, data) => {
     const left = x + Math.floor(i / LINES) * (half + 12);
     drawRow(pen, i, [left, top + (i % LINES) * line, half], model, data);
   });
+  const waiting = data.names.filter((_, name) => written.every(([other]) => other !== name));
+  waiting.slice(0, data.most - rows).forEach((told, n) => {
+    const [left, down] = [Math.floor((rows + n) / LINES), (rows + n) % LINES];
+    pen.text(`waits${n}`, x + left * (half + 12) + 5, top + (down + 0.5) * line, told, "ink", {
+      opacity: 0.7,
+    });
+  });
   const said = `${data.names[name]}, ${data.colours[colour][0]}`,
     right = answer.right[0] ? "right" : "wrong",
     says = `${said}; the state says ${likeliest(answer.shares[0], data)}, ${right}`;
   const column = Math.floor(asked / LINES);
   putGrip(pen, "asked", [x + column * (half + 12) + 9, top + ((asked % LINES) + 0.5) * line], {
     label: "name to ask for",
-    box: [x, top, width, LINES * line],
+    box: [x, top, rows > LINES ? width : half, Math.min(rows, LINES) * line],
     up: [asked + 1, 1, written.length, says],
     step: line,
     move: (px, py) => {
