@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, Rectangle, Wedge
+from matplotlib.patches import Circle, Patch, Rectangle, Wedge
 from torch import Tensor
 
 from attn_course.plots import (
@@ -60,7 +60,7 @@ def by_place(losses: Mapping[str, Tensor], trained: int, stretch: int = 64) -> F
 
 
 def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
-    """Draw clocks in rows, with the angles that training has shown, and those that are new.
+    """Draw clocks in rows: the angles that training has shown, new ones, and none in white.
 
     Args:
         met: How far each clock turned at most in training, in radians, (num_clocks,).
@@ -68,7 +68,7 @@ def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
     """
     high = 1.75  # of a row, in clocks
     with style():
-        figure, axes = plt.subplots(figsize=(4.7, 0.2 + 0.56 * high * len(asked)))
+        figure, axes = plt.subplots(figsize=(4.7, 0.5 + 0.56 * high * len(asked)))
         for row, (title, angles) in enumerate(asked.items()):
             axes.text(-0.42, high * row - 0.62, title, va="bottom")
             for column, known in enumerate(met.clamp(max=ROUND).tolist()):
@@ -76,6 +76,9 @@ def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
                 _wedge(axes, middle, 0, known, FAINT)
                 _wedge(axes, middle, known, max(known, new), VIOLET)
                 axes.add_patch(Circle(middle, 0.42, fill=False, edgecolor=INK, linewidth=1.2))
+        names = {"met in training": FAINT, "new": VIOLET, "not reached": PAPER}
+        keys = [Patch(facecolor=of, edgecolor=INK, label=name) for name, of in names.items()]
+        figure.legend(handles=keys, loc="outside upper center", ncols=3, handlelength=1)
         below = high * (len(asked) - 1) + 0.56
         axes.text(-0.42, below, "fast", va="top")
         axes.text(len(met) - 0.58, below, "slow", va="top", ha="right")
@@ -154,28 +157,24 @@ def sharing(ways: Mapping[str, int], bytes_a_pair: int, num_queries: int = 64) -
     return closed(figure)
 
 
-def caches(kilobytes: Mapping[str, float], kinds: Mapping[str, str]) -> Figure:
+def caches(
+    kilobytes: Mapping[str, float], kinds: Mapping[str, str], kept: Mapping[str, str]
+) -> Figure:
     """Draw what published models keep of a token, as bars from zero.
 
     Args:
         kilobytes: For each model its kilobytes a token.
-        kinds: For each model how its heads share: one of three words, said once, within the longest
-            bar of all, or beside the last bar of its kind.
+        kinds: For each model how its heads share: a colour for each kind.
+        kept: For each model what it keeps, in words, beside its bar or within it.
     """
     colours = dict(zip(dict.fromkeys(kinds.values()), COMPARED, strict=False))
-    last = {kind: name for name, kind in kinds.items()}
-    longest = max(kilobytes, key=lambda name: kilobytes[name])
     with style():
         figure, axes = plt.subplots(figsize=(4.8, 0.9 + 0.36 * len(kilobytes)))
         for row, (name, size) in enumerate(kilobytes.items()):
-            kind = kinds[name]
-            axes.barh(row, size, 0.68, color=colours[kind])
+            axes.barh(row, size, 0.68, color=colours[kinds[name]])
             axes.text(size + 60, row, f"{size:,.0f}", va="center")
-            if name == longest:
-                axes.text(120, row, kind, va="center_baseline", color=PAPER)
-            elif last[kind] == name and kind != kinds[longest]:
-                axes.annotate(kind, (size, row), (32, 0), textcoords="offset points",
-                              va="center", color=colours[kind])  # fmt: skip
+            at, ink = (120, PAPER) if size > 2000 else (1350, colours[kinds[name]])
+            axes.text(at, row, kept[name], va="center", color=ink)
             axes.text(-90, row, name, ha="right", va="center")
         axes.set_yticks([])
         axes.set(xlim=(0, 5800), ylim=(len(kilobytes) - 0.45, -0.6))
@@ -211,7 +210,7 @@ def walls(
                 axes.plot([end, end], [row - 0.18, row + 0.18], color=INK, linewidth=5)
                 axes.text(end * 1.12, row, f"{end:,.0f}", va="center", fontweight="bold")
             else:
-                axes.plot(longest, row, ">", color=VIOLET, markersize=13, clip_on=False)
+                axes.plot(1.08 * longest, row, ">", color=VIOLET, markersize=13, clip_on=False)
                 axes.text(longest, row - 0.36, "no wall", va="center", ha="right",
                           fontweight="bold")  # fmt: skip
         axes.set(xscale="log", xlim=(least, longest), ylim=(len(reach) - 0.6, -0.62))

@@ -51,7 +51,7 @@ def four_times() -> Figure:
 
 def caches() -> Figure:
     """Draw all models."""
-    return long_context.caches(KILOBYTES, SHARING)
+    return long_context.caches(KILOBYTES, SHARING, dict.fromkeys(KILOBYTES, "8 for 64"))
 
 
 def walls() -> Figure:
