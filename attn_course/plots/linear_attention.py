@@ -18,7 +18,7 @@ LINES = ("-", "--", "-.", ":")
 
 
 def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
-    """Draw which pairs of tokens each form compares, and which meet through the state alone.
+    """Draw which pairs of tokens share a chunk in each form, and which meet through the state.
 
     Args:
         length: Number of tokens.
@@ -27,13 +27,11 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
     with style():
         figure, panels = plt.subplots(1, 3, figsize=(4.7, 2.3))
         forms = {"all pairs": length, "one by one": 1, "in chunks": chunk_len}
-        for axes, (name, size) in zip(panels, forms.items(), strict=True):
-            told = 0
+        chunks = ("1 chunk", f"{length} chunks", f"{length // chunk_len} chunks")
+        for axes, many, (name, size) in zip(panels, chunks, forms.items(), strict=True):
             for query, key in ((q, k) for q in range(length) for k in range(q + 1)):
-                compared = query // size == key // size
-                told += compared
                 square = Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
-                square.set_alpha(1 if compared else 0.25)
+                square.set_alpha(1 if query // size == key // size else 0.25)
                 axes.add_patch(square)
             if size < length:  # the middle of the triangle below the blocks
                 down, across = (length + size) * 0.72, (length - size) * 0.36
@@ -41,7 +39,7 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
                 axes.text(*at, "S", ha="center", va="center", fontsize=17, fontweight="bold")
             axes.set(xlim=(-0.1, length), ylim=(length, -0.1), xticks=[], yticks=[], title=name)
             axes.set_aspect("equal")
-            axes.set_xlabel(f"keys\n{told} compared")
+            axes.set_xlabel(f"keys\n{many} of {size}")
             axes.spines[:].set_visible(False)
         panels[0].set_ylabel("queries")
     return closed(figure)
@@ -78,7 +76,11 @@ def chunk_costs(
 
 
 def recall(
-    pairs: Sequence[int], right: Mapping[str, Tensor], chance: Tensor, compared: str = ""
+    pairs: Sequence[int],
+    right: Mapping[str, Tensor],
+    chance: Tensor,
+    compared: str = "",
+    others: Mapping[str, tuple[int, float]] | None = None,
 ) -> Figure:
     """Draw the share of right answers by the number of pairs.
 
@@ -88,6 +90,7 @@ def recall(
             one that the others are compared with.
         chance: The share of one who names the most frequent value, (num_points,).
         compared: The name of the layer that is held against the first; the others are thin.
+        others: For layers of which one point is known, the number of pairs and the share.
     """
     at, colours = torch.tensor(pairs), [VIOLET, *[BROWN] * (len(right) - 1)]
     ends = {name: runs[:, -1].mean().item() for name, runs in right.items()}
@@ -107,6 +110,9 @@ def recall(
             weight = "bold" if name in stressed else "normal"
             axes.text(at[-1].item() * 1.06, height, name, color=colour, va="center",
                       fontweight=weight)  # fmt: skip
+        for name, point in (others or {}).items():
+            axes.plot(*point, "x", color=INK, markersize=8, markeredgewidth=2)
+            axes.annotate(name, point, (-9, -2), textcoords="offset points", ha="right", va="top")
         axes.set_xscale("log", base=2)
         axes.set_xticks(pairs, [str(number) for number in pairs])
         axes.set(ylim=(0, 1.1), xlabel="pairs shown", ylabel="share right")
@@ -119,6 +125,28 @@ def _apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
     for name, height in sorted(heights.items(), key=lambda item: -item[1]):
         found[name] = above = min(height + 0.03, above - least)
     return {name: found[name] for name in heights}
+
+
+def fading(factors: Sequence[float], length: int = 12) -> Figure:
+    """Draw how much is left of each token in a state that fades, a row for each factor.
+
+    Args:
+        factors: What the state is multiplied by at each step.
+        length: Number of tokens.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(4.7, 1.6))
+        for row, factor in enumerate(factors):
+            for age in range(length):
+                square = Rectangle((age - 0.45, row - 0.45), 0.9, 0.9, color=BROWN)
+                square.set_alpha(factor**age)
+                axes.add_patch(square)
+        axes.set(xlim=(length - 0.5, -0.5), ylim=(len(factors) - 0.5, -0.5), aspect="equal")
+        axes.set(xlabel="letters ago", ylabel="factor", xticks=range(0, length, 2))
+        axes.set_yticks(range(len(factors)), [f"{factor:g}" for factor in factors])
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+    return closed(figure)
 
 
 def orders_of_layers(losses: Mapping[str, Tensor], chance: float) -> Figure:

@@ -32,13 +32,19 @@ def chunk_costs() -> Figure:
 
 
 def recall() -> Figure:
-    """Draw three layers by the number of pairs."""
-    return linear_attention.recall((4, 8, 32), RIGHT, torch.tensor([0.4, 0.3, 0.2]))
+    """Draw three layers by the number of pairs, and one point of another."""
+    chance = torch.tensor([0.4, 0.3, 0.2])
+    return linear_attention.recall((4, 8, 32), RIGHT, chance, others={"GRU": (8, 0.5)})
 
 
 def orders_of_layers() -> Figure:
     """Draw three orders of layers."""
     return linear_attention.orders_of_layers(ENDS, 3.3)
+
+
+def fading() -> Figure:
+    """Draw what two factors leave."""
+    return linear_attention.fading((0.5, 0.9), length=4)
 
 
 def by_age() -> Figure:
@@ -51,7 +57,7 @@ def three_forms() -> Figure:
     return linear_attention.three_forms()
 
 
-FIGURES = [three_forms, chunk_costs, recall, orders_of_layers, by_age]
+FIGURES = [three_forms, chunk_costs, recall, fading, orders_of_layers, by_age]
 
 
 @sampled
@@ -86,11 +92,25 @@ def test_dots_stand_at_the_last_losses_beside_the_layers_of_their_order() -> Non
     assert softmax == [layer == "S" for order in ENDS for layer in order]
 
 
-def test_forms_compare_pairs_within_a_chunk_and_leave_the_others_to_the_state() -> None:
-    for axes, within in zip(three_forms().axes, (36, 8, 20), strict=True):
+def test_squares_are_full_within_a_chunk_and_faint_where_the_state_stands_for_them() -> None:
+    told = {"1 chunk of 8": 36, "8 chunks of 1": 8, "2 chunks of 4": 20}
+    for axes, (chunks, within) in zip(three_forms().axes, told.items(), strict=True):
         assert len(axes.patches) == 36
         assert sum(patch.get_alpha() == 1 for patch in axes.patches) == within
-        assert axes.get_xlabel() == f"keys\n{within} compared"
+        assert axes.get_xlabel() == f"keys\n{chunks}"
+
+
+def test_squares_fade_by_their_factor_at_each_step() -> None:
+    (axes,) = fading().axes
+    left = [patch.get_alpha() for patch in axes.patches]
+    assert_near(left, [0.5**age for age in range(4)] + [0.9**age for age in range(4)])
+
+
+def test_a_layer_of_one_point_is_a_cross_there() -> None:
+    (axes,) = recall().axes
+    assert [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == "x"] == [
+        [[8, 0.5]]
+    ]
 
 
 def test_points_stand_at_what_a_chunk_costs() -> None:
