@@ -167,5 +167,9 @@ const attnFigure = (name, start) => {
     attnPin(root, form, box);
     attnRestore(name, root, form);
     addEventListener("hashchange", () => attnRestore(name, root, form));
+    // a link that is pressed again changes no address
+    addEventListener("click", ({ target }) => {
+      if (target.closest("a")?.href === location.href) attnRestore(name, root, form);
+    });
   }
 };
