@@ -50,6 +50,10 @@ def said(figure: Locator) -> str:
     return figure.locator("[data-part='said-reading']").inner_text()
 
 
+def marked(figure: Locator, reading: str) -> list[str]:
+    return figure.locator(f"[data-part='{reading}-reading'] .attn-strange").all_text_contents()
+
+
 @torch.no_grad()
 def translated(source: Sequence[str], hands: dict[int, Tensor]) -> tuple[list[str], Tensor, Tensor]:
     """The words that PyTorch says with these weights at these words, and its own weights."""
@@ -124,9 +128,20 @@ def test_a_replaced_word_changes_what_depends_on_it(figure: Locator) -> None:
     exchanged = tuple("Market" if word == "Area" else word for word in SENTENCES[0])
     ours = [word for word in translated(exchanged, {})[0] if word != "EOS"]
     assert said(figure) == detokenise(ours)
-    changed = figure.locator(".attn-changed").all_text_contents()
-    assert changed == [word for word in ours if word not in translated(SENTENCES[0], {})[0]]
-    assert "européen" in changed
+    before = [word for word in translated(SENTENCES[0], {})[0] if word != "EOS"]
+    new, lost = ([x for x in a if x not in b] for a, b in ((ours, before), (before, ours)))
+    assert figure.locator(".attn-changed").all_text_contents() == new
+    assert marked(figure, "said") == new
+    assert marked(figure, "before") == lost
+    assert "européen" in new
+
+
+@pytest.mark.browser
+def test_word_that_is_lost_is_marked_in_what_it_says_left_alone(figure: Locator) -> None:
+    cell(figure, 5, 4).click()
+    figure.locator("[data-part='before-reading']").wait_for()
+    assert marked(figure, "before") == ["économique"]
+    assert marked(figure, "said") == []
 
 
 @pytest.mark.browser
@@ -140,6 +155,19 @@ def test_a_link_opens_the_state_that_it_was_copied_from(figure: Locator, address
     figure.page.goto(address + link)
     figure.locator("[data-part='before-reading']").wait_for()
     assert said(figure) == wanted
+
+
+@pytest.mark.browser
+def test_a_link_that_is_pressed_again_sets_its_state_again(figure: Locator) -> None:
+    state = "#lab=alignment&hands=move&row=5&column=4"
+    link = f"<a href={state}>a</a>"
+    figure.evaluate("(root, link) => root.insertAdjacentHTML('afterend', link)", link)
+    before = figure.locator("[data-part='before-reading']")
+    for _ in range(2):
+        figure.page.get_by_role("link", name="a", exact=True).click()
+        before.wait_for()
+        figure.get_by_role("button", name="undo").click()
+        before.wait_for(state="hidden")
 
 
 @pytest.mark.browser

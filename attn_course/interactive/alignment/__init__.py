@@ -85,12 +85,12 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
             button("play", "say it word by word") + slider("words", "", 1, rows, rows),
             class_="attn-play",
         )
-        + hint("Click a cell: all weight of that French word moves there. Or replace a word.")
+        + hint("Click a cell: its row's weight moves there.")
         + tag(
             "div",
             select("place", "replace", [("", "no word")], "")
             + select("other", "by", [("", "itself")], "")
-            + button("undo", "undo all changes"),
+            + button("undo", "undo"),
             class_="attn-options",
         )
         + more(

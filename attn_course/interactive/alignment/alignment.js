@@ -24,8 +24,8 @@ attnFigure("alignment", (root, data, say, parts) => {
   const shared = (count) => Math.min(Math.max((box.clientWidth - 92) / count, 16), 36);
   const grid = weightTable(root, (count) =>
     box.clientWidth < NARROW_TABLE
-      ? { left: 84, top: 100, wide: shared(count), tall: 27, isFitted: true }
-      : { left: 150, top: 112, wide: 36, tall: 32 },
+      ? { left: 84, top: 100, wide: shared(count), tall: 24, isFitted: true }
+      : { left: 150, top: 112, wide: 36, tall: 30 },
   );
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const first = data.said.map((word, i) => ({ word, weights: data.shares[i] }));
@@ -37,7 +37,6 @@ attnFigure("alignment", (root, data, say, parts) => {
 
   const place = () =>
     value("row") === "" ? null : [Number(value("row")), Number(value("column"))];
-  const sentenceOf = (said) => written(spoken(said));
 
   const hands = (t) => {
     const here = place(),
@@ -105,10 +104,11 @@ attnFigure("alignment", (root, data, say, parts) => {
     const isWhole = count === said.length;
     box.style.minHeight = isWhole ? "" : `${tall}px`;
     if (isWhole) tall = box.getBoundingClientRect().height;
-    const text = sentenceOf(said.slice(0, count)),
-      other = sentenceOf(before);
-    show("said", text);
-    show("before", other === sentenceOf(said) ? "" : other);
+    // in each sentence the words are marked that the other lacks
+    const [whole, other, some] = [said, before, said.slice(0, count)].map(spoken),
+      text = written(some);
+    show("said", ...markStrange(some, other).parts);
+    show("before", ...(written(whole) === written(other) ? [] : markStrange(other, whole).parts));
     const shares = [...rows[row].weights].map((weight, j) => [weight, columns[j]]);
     shares.sort((a, b) => b[0] - a[0]);
     const best = shares.slice(0, 3).filter(([weight]) => weight >= 0.005);
