@@ -34,7 +34,7 @@ def hidden_unit(keys: tuple[float, float], queries: Mapping[str, float]) -> Figu
         queries: The input of the unit from each query, by name.
     """
     at = torch.linspace(-4.2, 2.2, 129)
-    with style():
+    with style(letters=13):
         figure, panels = plt.subplots(2, 1, figsize=(5.2, 4.6), sharex=True)
         bends = {"with tanh": torch.tanh, "without": lambda inputs: inputs}
         for axes, (title, bend) in zip(panels, bends.items(), strict=True):
@@ -92,18 +92,24 @@ def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
 # --- weights as matrices --------------------------------------------------------------------------
 
 
-def stages(weights: Mapping[str, Tensor], source: Sequence[str], target: Sequence[str]) -> Figure:
-    """Draw matrices of weights, (target_len, source_len), side by side, each under its title."""
-    with style(letters=12):
-        figure, panels = plt.subplots(1, len(weights), figsize=(5.2, 2.5), sharey=True)
-        for axes, (title, matrix) in zip(panels, weights.items(), strict=True):
-            _matrix(axes, matrix)
-            axes.set_title(title)
-            axes.set_xticks(range(len(source)), source)
-            axes.set_xlabel("read")
-            axes.tick_params(length=0)
-        panels[0].set_yticks(range(len(target)), target)
-        panels[0].set_ylabel("written")
+def stage(weights: Tensor, rise: Tensor, source: Sequence[str], target: Sequence[str]) -> Figure:
+    """Draw a matrix of weights, and in each row a ring where the next step raises the score most.
+
+    Args:
+        weights: A row for each written word, (target_len, source_len).
+        rise: By how much the loss falls with each score, (target_len, source_len).
+        source: The words read.
+        target: The words written.
+    """
+    with style(letters=13):
+        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        _matrix(axes, weights)
+        ring = {"color": INK, "markerfacecolor": "none", "markersize": 12, "markeredgewidth": 2}
+        axes.plot(rise.argmax(-1), range(len(target)), "o", **ring)
+        axes.set_xticks(range(len(source)), source)
+        axes.set_yticks(range(len(target)), target)
+        axes.set(xlabel="read: key", ylabel="written: query")
+        axes.tick_params(length=0)
     return closed(figure)
 
 
@@ -158,7 +164,7 @@ def _frame(axes: Axes, source: int, target: int, line: str) -> None:
 
 def bleu_bars(bleu: Mapping[str, float], changed: str) -> Figure:
     """Draw the BLEU of a translator after each of several changes to it."""
-    with style():
+    with style(letters=13):
         figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.4 * len(bleu)))
         axes.barh(list(bleu), list(bleu.values()), height=0.6, color=VIOLET)
         axes.invert_yaxis()
@@ -186,7 +192,7 @@ def weight_and_need(
         written: The written word.
     """
     at = range(len(words))
-    with style():
+    with style(letters=13):
         figure, panels = plt.subplots(3, 1, figsize=(5.2, 6.0), sharex=True)
         looked, without, other = panels
         figure.get_layout_engine().set(hspace=0.08)

@@ -16,7 +16,7 @@ from attn_course.plots import FAINT, INK, ROLE, closed, ink_of, signed, style
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 4.75, 6.25
 # Parts of the picture, from the lowest place to the highest.
 ALL_ROWS, UP_TO_WEIGHTS = (-0.4, 6.7), (-0.4, 3.95)
-SCORES_AND_WEIGHTS, WEIGHTS_AND_CONTEXT, CONTEXT_AND_WORD = (1.8, 3.95), (2.6, 5.2), (4.47, 6.7)
+SCORES_TO_CONTEXT, CONTEXT_AND_WORD = (1.15, 5.3), (4.45, 6.7)
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
 SYMBOL = 15  # points: on a phone an index has then 10 pixels
 NAMED = {"ha": "center", "va": "center", "fontsize": SYMBOL}
@@ -60,13 +60,16 @@ def walk(
         words: The source words.
         annotations: Their annotations, (source_len, d_annotation).
         step: The numbers of the step.
-        rows: The lowest and the highest place of a part to draw, such as `SCORES_AND_WEIGHTS`.
+        rows: The lowest and the highest place of a part to draw, such as `SCORES_TO_CONTEXT`.
     """
     low, high = rows
     share = (high - low) / (ALL_ROWS[1] - ALL_ROWS[0])
     with style(letters=12):
         figure, axes = plt.subplots(figsize=(5.2, 3.6 * share))
-        _source(axes, words, annotations)
+        if low < ANNOTATIONS:
+            _source(axes, words, annotations)
+        elif low < SCORES:
+            _words(axes, words, low + 0.25)
         _scores(axes, step)
         middle = _column(0) + (len(words) - 1) * APART / 2
         if step.weights is None:
@@ -132,25 +135,31 @@ def _name(axes: Axes, y: float, symbol: str = "", word: str = "") -> None:
     axes.text(0.3, y + 0.25, word, ha="left", va="center")
 
 
+def _words(axes: Axes, words: Sequence[str], y: float) -> None:
+    for index, word in enumerate(words):
+        axes.text(_column(index), y, word, ha="center", va="center", style="italic")
+
+
 def _source(axes: Axes, words: Sequence[str], annotations: Tensor) -> None:
+    """Draw the annotations over their words, and join each with the state and its score."""
     _name(axes, ANNOTATIONS, "$h_i$")
-    for index, (word, annotation) in enumerate(zip(words, annotations, strict=True)):
-        axes.text(_column(index), WORDS, word, ha="center", va="center", style="italic")
-        _box(axes, _column(index), ANNOTATIONS, "key", _vector(annotation))
-
-
-def _scores(axes: Axes, step: DecoderStep) -> None:
-    """Write the scores, and join each with the annotation and the state that it compares."""
-    _name(axes, SCORES, f"$e_{{{step.number},i}}$", "scores")
-    _box(axes, DECODER, SCORES, "query", _vector(step.before))
-    axes.text(DECODER, SCORES - 0.75, f"$s_{step.number - 1}$", **NAMED)
+    _words(axes, words, WORDS)
     bend = SCORES - 0.5
     axes.plot([_column(0), DECODER - 0.6], [bend, bend], **LINE)
     axes.plot([DECODER - 0.6, DECODER - 0.6], [bend, SCORES], **LINE)
-    for index, score in enumerate(step.scores):
+    for index, annotation in enumerate(annotations):
         x = _column(index)
+        _box(axes, x, ANNOTATIONS, "key", _vector(annotation))
         axes.plot([x, x], [ANNOTATIONS, SCORES - 0.25], **LINE)
-        axes.text(x, SCORES, signed(score, "{:.1f}"), ha="center", va="center")
+
+
+def _scores(axes: Axes, step: DecoderStep) -> None:
+    """Write the scores, and beside them the state that they compare with the annotations."""
+    _name(axes, SCORES, f"$e_{{{step.number},i}}$", "scores")
+    _box(axes, DECODER, SCORES, "query", _vector(step.before))
+    axes.text(DECODER, SCORES - 0.75, f"$s_{step.number - 1}$", **NAMED)
+    for index, score in enumerate(step.scores):
+        axes.text(_column(index), SCORES, signed(score, "{:.1f}"), ha="center", va="center")
 
 
 def _weights(axes: Axes, step: DecoderStep) -> None:
@@ -165,7 +174,7 @@ def _weights(axes: Axes, step: DecoderStep) -> None:
 
 def _context(axes: Axes, step: DecoderStep) -> None:
     """Draw the context; the lines to it are as strong as the weights."""
-    _name(axes, CONTEXT, f"$c_{step.number}$")
+    _name(axes, CONTEXT, f"$c_{step.number}$", "context")
     middle = _column(0) + (len(step.weights) - 1) * APART / 2
     for index, weight in enumerate(step.weights.tolist()):
         top = WEIGHTS - 0.3 + weight

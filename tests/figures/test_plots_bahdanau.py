@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
 from attn_course.plots import INK, ROLE, bahdanau
-from attn_course.plots.decoder_step import DecoderStep
+from attn_course.plots.decoder_step import CONTEXT_AND_WORD, SCORES_TO_CONTEXT, DecoderStep
 from attn_course.plots.decoder_step import walk as draw_walk
 from tests.figures.figure_laws import MINUS, assert_laws, contrast, texts, words_in
 from tests.sampling import sampled
@@ -55,9 +55,9 @@ def deaf_and_listening() -> Figure:
     return bahdanau.deaf_and_listening((0.0, 1.1), deaf=-10.0, listens=0.0)
 
 
-def stages() -> Figure:
-    """Draw two matrices of weights."""
-    return bahdanau.stages({"before": weights() / 2, "after": weights()}, "ABCD", "DCBA")
+def stage() -> Figure:
+    """Draw a matrix of weights, with rings in other columns than the darkest cells."""
+    return bahdanau.stage(weights(), weights().roll(1, -1), "ABCD", "DCBA")
 
 
 def alignment() -> Figure:
@@ -85,7 +85,7 @@ FIGURES = [
     walk,
     deaf_and_listening,
     hidden_unit,
-    stages,
+    stage,
     alignment,
     bleu_bars,
     weight_and_need,
@@ -139,7 +139,7 @@ def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
     so_far.append(so_far[-1]._replace(context=STEP.context))
     drawn = [draw_walk(WORDS, ANNOTATIONS, step) for step in [*so_far, STEP]]
     shown = [set(words_in(figure)) for figure in drawn]
-    to_come = {"context", "next state", "word"}
+    to_come = {"next state", "word"}
     assert to_come < shown[0]
     assert not to_come & shown[-1]
     for before, after in itertools.pairwise(shown):
@@ -154,6 +154,17 @@ def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
         low, high = figure.axes[0].get_ylim()
         scales.append(figure.get_figheight() / (high - low))
     assert_near(scales, scales[0])
+
+
+def test_part_of_a_walk_names_its_columns_and_has_no_ends_of_lines_from_below() -> None:
+    step = STEP._replace(after=None, said="")
+    part = draw_walk(WORDS, ANNOTATIONS, step, SCORES_TO_CONTEXT)
+    assert {*WORDS, "scores", "weights", "context", "$s_1$"} < set(words_in(part))
+    (axes,) = part.axes
+    assert {line.get_color() for line in axes.lines} == {ROLE["weight"]}
+    upper = set(words_in(draw_walk(WORDS, ANNOTATIONS, STEP, CONTEXT_AND_WORD)))
+    assert {"context", "$c_2$", "$s_2$", "zone"} <= upper
+    assert not upper & {*WORDS, "scores", "weights"}
 
 
 def test_walk_draws_an_arrow_from_the_context_to_the_state_and_to_the_word() -> None:
@@ -193,12 +204,11 @@ def test_hidden_unit_measures_the_keys_where_they_lie_on_the_curve() -> None:
 
 
 def test_matrices_show_their_weights_on_one_scale_from_nothing_to_all() -> None:
-    for figure, matrices in ((stages(), [weights() / 2, weights()]), (alignment(), [weights()])):
-        images = [axes.images[0] for axes in figure.axes if axes.images]
-        for image, matrix in zip(images, matrices, strict=False):
-            assert_near(image.get_array(), matrix)
-            assert (image.norm.vmin, image.norm.vmax) == (0, 1)
-            assert image.cmap(0.0) == to_rgba(ROLE["weight"], 0)  # the ground shows
+    for figure in (stage(), alignment()):
+        image = figure.axes[0].images[0]
+        assert_near(image.get_array(), weights())
+        assert (image.norm.vmin, image.norm.vmax) == (0, 1)
+        assert image.cmap(0.0) == to_rgba(ROLE["weight"], 0)  # the ground shows
 
 
 def test_alignment_has_words_on_both_axes_and_frames_around_the_links() -> None:
@@ -214,12 +224,13 @@ def test_alignment_has_words_on_both_axes_and_frames_around_the_links() -> None:
     assert frames == {(2, 1): "-", (1, 2): "-", (2, 0): ":"}
 
 
-def test_stages_name_what_is_read_and_written() -> None:
-    first, second = stages().axes
-    assert (first.get_title(), second.get_title()) == ("before", "after")
-    for axes in (first, second):
-        assert [label.get_text() for label in axes.get_xticklabels()] == list("ABCD")
-    assert [label.get_text() for label in first.get_yticklabels()] == list("DCBA")
+def test_stage_names_what_is_read_and_written_and_rings_where_the_loss_falls_most() -> None:
+    (axes,) = stage().axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == list("ABCD")
+    assert [label.get_text() for label in axes.get_yticklabels()] == list("DCBA")
+    (rings,) = axes.lines
+    assert rings.get_xdata().tolist() == ((weights().argmax(-1) + 1) % 4).tolist()
+    assert list(rings.get_ydata()) == [0, 1, 2, 3]
 
 
 def test_there_is_a_bar_for_each_change_the_first_on_top() -> None:
