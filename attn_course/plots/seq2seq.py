@@ -85,8 +85,8 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
         target: The words written, including the mark of their end.
     """
     step, width = 1.25, 1.25 * (len(target) - 1)
-    start = (width - step * (len(source) - 1)) / 2
-    vector = (width / 2, 2.45)
+    vector = (width / 2, 2.6)
+    start = vector[0] - step * (len(source) - 1)
     with style(letters=13):
         figure, axes = plt.subplots(figsize=(4.8, 4.4))
         for place, word in enumerate(source, start=1):
@@ -96,13 +96,13 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
             _arrow(axes, (x, 4.7), (x, 4.2))
             if place > 1:
                 _arrow(axes, (x - step + 0.3, 3.9), (x - 0.3, 3.9))
-        _arrow(axes, (x, 3.6), (vector[0] + 0.25, 2.75))
+        _arrow(axes, (x, 3.6), (x, 2.95))
         _write(axes, target, vector, step)
         _box(axes, vector, "$c$", VECTOR, ink_of("output"))
-        for y, name in ((4.9, "read"), (3.9, "encoder"), (2.45, "vector"), (1.1, "decoder")):
+        for y, name in ((4.9, "read"), (3.9, "encoder"), (2.6, "vector"), (1.1, "decoder")):
             axes.text(-3.4, y, name, ha="left", va="center", fontweight="bold")
-        axes.text(-3.4, 0.1, "write", ha="left", va="center", fontweight="bold")
-        axes.set(xlim=(-3.45, width + 0.6), ylim=(-0.2, 5.2))
+        axes.text(-3.4, -0.3, "write", ha="left", va="center", fontweight="bold")
+        axes.set(xlim=(-3.45, width + 0.6), ylim=(-0.6, 5.2))
         axes.axis("off")
     return closed(figure)
 
@@ -162,16 +162,18 @@ def _strip(axes: Axes, x: float, bottom: float, top: float, numbers: Tensor) -> 
 
 def _write(axes: Axes, target: Sequence[str], vector: Place, step: float) -> None:
     """Draw the states of the decoder; the vector goes into each, and each word into the next."""
-    axes.text(-step, 0.1, "BOS", ha="center", va="center")
+    axes.text(-step, -0.3, "BOS", ha="center", va="center")
+    thick = {"color": ROLE["output"], "linewidth": 2.5, "zorder": 0}
+    axes.plot([-step, step * (len(target) - 1)], [vector[1]] * 2, **thick)
     for place in range(len(target) + 1):
         x = step * (place - 1)
-        _arrow(axes, vector, (x, 1.4), color=ROLE["output"], linewidth=2.5, zorder=0)
+        _arrow(axes, (x, vector[1]), (x, 1.4), **thick)
         _box(axes, (x, 1.1), f"$s_{place}$", WRITES, ink_of("query"))
     for place, word in enumerate(target):
         x = step * place
-        axes.text(x, 0.1, word, ha="center", va="center", fontweight="bold")
-        _arrow(axes, (x, 0.8), (x, 0.3))
-        _arrow(axes, (x - step + 0.2, 0.3), (x - 0.3, 0.9), linestyle=(0, (3, 2)))
+        axes.text(x, -0.3, word, ha="center", va="center", fontweight="bold")
+        _arrow(axes, (x, 0.8), (x, -0.1))
+        _arrow(axes, (x - step + 0.2, -0.05), (x - 0.3, 0.85), linestyle=(0, (3, 2)))
         _arrow(axes, (x - step + 0.3, 1.1), (x - 0.3, 1.1))
 
 
@@ -198,7 +200,7 @@ def traces(
         left: For each network, the share that is left, (len(since),).
     """
     high, places = 2.6, range(len(since))  # of a row
-    with style():
+    with style(letters=12):
         figure, axes = plt.subplots(figsize=(5.2, 0.5 + 1.25 * len(left)))
         for row, (name, numbers) in enumerate(difference.items()):
             low = -high * row
@@ -347,7 +349,7 @@ def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
         widths: Widths of the vectors, (num_widths,).
         lengths: For each way to train, (num_seeds, as many of the first widths as were tried).
     """
-    with style():
+    with style(letters=13):
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         for mark, hue, (name, runs) in zip(MARKS, COMPARED, lengths.items(), strict=False):
             tried = widths[: runs.shape[1]]
@@ -369,7 +371,7 @@ def by_position(shares: Mapping[str, Mapping[str, Tensor]], chance: float) -> Fi
         chance: The share right by guessing.
     """
     shape = {"nrows": len(shares), "sharex": True, "squeeze": False}
-    with style():
+    with style(letters=13):
         figure, panels = plt.subplots(figsize=(5.2, 0.8 + 2.4 * len(shares)), **shape)
         for axes, (title, tasks) in zip(panels[:, 0], shares.items(), strict=True):
             for mark, hue, (name, runs) in zip(MARKS, COMPARED, tasks.items(), strict=False):
@@ -396,7 +398,7 @@ def bleu_by_length(
         longest_learned: Number of words in the longest source in the training.
         highest: BLEU at the upper end of the axis.
     """
-    with style():
+    with style(letters=13):
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         grey_beyond(axes, longest_learned, 100)
         for mark, hue, (name, runs) in zip(MARKS, COMPARED, bleu.items(), strict=False):

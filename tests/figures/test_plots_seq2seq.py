@@ -153,8 +153,13 @@ def test_decoder_gets_the_vector_in_every_state_and_each_word_in_the_next() -> N
     assert "$h_4$" not in places
     assert "$s_6$" not in places
     arrows = [text for text in axes.texts if isinstance(text, Annotation)]
-    from_vector = [arrow.xy[0] for arrow in arrows if arrow.xyann == places["$c$"]]
-    assert from_vector == [x for x, _ in (first, *states)]
+    (line,) = axes.lines  # from the vector to both sides, and down to every state
+    _, height = places["$c$"]
+    down = [arrow for arrow in arrows if arrow.xyann[1] == height]
+    assert list(line.get_ydata()) == [height] * 2
+    ways = [(arrow.xyann[0], arrow.xy[0]) for arrow in down]
+    assert ways == [(x, x) for x, _ in (first, *states)]
+    assert list(line.get_xdata()) == [first[0], states[-1][0]]
     dashed = [arrow for arrow in arrows if arrow.arrow_patch.get_linestyle() != "solid"]
     ends = [arrow.xy for arrow in dashed]
     starts = [arrow.xyann for arrow in dashed]
