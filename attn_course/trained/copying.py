@@ -46,7 +46,7 @@ RECIPES = (
 
 
 def make(seeds: Sequence[int] = SEEDS) -> None:
-    """Train, measure and record all trials, seed by seed."""
+    """Train, measure and record all trials, seed by seed: 20 minutes."""
     runs: list[dict[str, object]] = []
     for seed in seeds:
         for run in measure_copying(seed):

@@ -119,7 +119,7 @@ def load_heap_reader() -> HeapReader:
 
 
 def make() -> None:
-    """Train three seeds of the reader, store the first, and record what they can."""
+    """Train three seeds of the reader, store the first, and record what they can: half a minute."""
     runs = []
     for seed in range(3):
         reader = train_heap_reader(seed)

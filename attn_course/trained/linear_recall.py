@@ -99,7 +99,7 @@ def recalled(layer: str, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 
 def make() -> None:
-    """Train, measure and record all of them; the record is rewritten after each run."""
+    """Train, measure and record all of them; the record is rewritten after each run: 3 minutes."""
     runs: list[Run] = []
     for recipe in RECIPES:
         trial = partial(run_recipe, recipe)

@@ -135,7 +135,7 @@ OTHER_SIZES = {"heads": {"num_heads": 1}, "tying, narrower": {"d_model": 56, "d_
 
 
 def make() -> None:
-    """Train, measure and record all of them; the record is rewritten after each run."""
+    """Train, measure and record all of them; the record is rewritten after each run: 9 minutes."""
     runs: list[Run] = []
     settings = {"steps": STEPS, "rate": RATE, "every": EVERY, "sizes": SIZES}
     for seed in SEEDS:

@@ -50,7 +50,7 @@ BEGUN, STAGES, GOES_ON = "She was very much surprised, and", (0, 10, 30, 100, 30
 
 
 def make() -> None:
-    """Let it write by every law, measure, and record."""
+    """Let it write by every law, measure, and record: 2 minutes."""
     model, (begun, real) = load_writer(), beginnings()
     runs = [{"law": "Jane Austen"} | measured(model, begun, real) | copied(real)]
     for law in LAWS:
