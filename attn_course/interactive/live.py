@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from attn_course import trained
-from attn_course.trained import heaps, induction, minilm_heads, two_readings, writers
+from attn_course.trained import induction, minilm_heads, two_readings, who_does_what, writers
 from attn_course.trained.store import shipped_weights
 
 # The folder of each file of weights that a live figure fetches.
@@ -18,7 +18,7 @@ TRAINED = Path(trained.__file__).parent
 TRANSLATORS = (
     "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"
 )  # fmt: skip
-READERS = (heaps.NAME, *two_readings.READERS)
+READERS = (who_does_what.NAME, *two_readings.READERS)
 CAPTIONERS = ("soft", "hard", "uniform")
 WEIGHTS = dict.fromkeys(
     (*TRANSLATORS, *READERS, minilm_heads.NAME, writers.NAME, induction.NAME), TRAINED

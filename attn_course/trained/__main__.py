@@ -16,7 +16,7 @@ from attn_course.trained.translator_recipes import RECIPES
 
 
 def makers() -> dict[str, Callable[[], None]]:
-    """What makes each record, by its name: a translator's recipe, or a module that has `make`."""
+    """Return what makes each record: a translator's recipe, or the `make` of a module here."""
     found = {name: partial(make_translators, name) for name in RECIPES}
     found["captions"] = make_captions
     modules = {each.name for each in pkgutil.iter_modules(folder) if not each.ispkg}

@@ -1,6 +1,6 @@
 """Writers whose attention has two of today's changes: shared keys, or normalized queries and keys.
 
-`make` trains small models of the size of `parts`, on the same text and from the same seeds: with
+`make` trains models of the size of `ablations`, on the same text and from the same seeds: with
 four heads of queries and fewer heads of keys, and at growing rates, with the scores that all models
 of this course have and with those of normalized queries and keys.
 """
@@ -14,7 +14,7 @@ from attn_course.data.novels import pieces
 from attn_course.layer.key_value_cache import KeyValueCache
 from attn_course.long_context import rotate_pairs
 from attn_course.multi_head import MultiHeadAttention
-from attn_course.trained.parts import EVERY, RATE, SEEDS, SIZES, measured
+from attn_course.trained.ablations import EVERY, RATE, SEEDS, SIZES, measured
 from attn_course.trained.store import write_record
 from attn_course.trained.writers import Run
 from attn_course.transformer import Block, LanguageModel

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.self_attention import SelfAttention
-from attn_course.trained.heaps import (
+from attn_course.trained.store import write_record
+from attn_course.trained.who_does_what import (
     D_MODEL,
     LEARNING_RATE,
     STEPS,
@@ -20,7 +21,6 @@ from attn_course.trained.heaps import (
     learn,
     share_right,
 )
-from attn_course.trained.store import write_record
 
 SHARED, DIVIDED = "one W for both", "basic, divided"
 # The matrices that are left out.

@@ -1,6 +1,6 @@
 """Norms in few blocks and in many, at small rates and at large ones: what are they worth?
 
-`make` trains the small model of `parts` with its norms, without any, and with a norm after each
+`make` trains the small model of `ablations` with its norms, without any, and with a norm after each
 sum: at each depth and rate from one seed, and then from the others at the rate that was best. What
 the parts add is large beside the vector of a token, which begins small; so the deep model with its
 norms is trained once more with larger ones. Like all trainings of this course, these warm up for 30
@@ -10,7 +10,7 @@ steps and clip long gradients.
 from collections.abc import Sequence
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained.parts import EVERY, SEEDS, SIZES, STEPS, build, measured
+from attn_course.trained.ablations import EVERY, SEEDS, SIZES, STEPS, build, measured
 from attn_course.trained.store import write_record
 from attn_course.trained.writers import Run
 

@@ -22,18 +22,6 @@ from attn_course.data.recall import (
 )
 from attn_course.recurrence import count_parameters
 from attn_course.trained import record
-from attn_course.trained.closing import (
-    BATCH_SEEDS,
-    CASES,
-    LOOKS,
-    NEAR,
-    PLACES,
-    SLOWER,
-    Case,
-    batches_of,
-    reopened_runs,
-    run_case,
-)
 from attn_course.trained.learners import LAYERS, build_learner
 from attn_course.trained.recall import (
     DISTANCES,
@@ -54,6 +42,18 @@ from attn_course.trained.recall import (
     unseen,
 )
 from attn_course.trained.tuning import rates_then_seeds
+from attn_course.trained.warm_up import (
+    BATCH_SEEDS,
+    CASES,
+    LOOKS,
+    NEAR,
+    PLACES,
+    SLOWER,
+    Case,
+    batches_of,
+    reopened_runs,
+    run_case,
+)
 from tests.sampling import left_to_proofs
 
 RUNS = record("recall")["runs"]
@@ -241,7 +241,7 @@ def test_reach_before_training_is_that_of_the_layer() -> None:
 
 
 def test_every_case_of_a_softmax_that_may_close_is_recorded_as_it_was_looked_at() -> None:
-    stored = record("closing")
+    stored = record("warm_up")
     controls = {"near": NEAR, "places": PLACES, "slower": SLOWER}
     runs = [*stored["runs"], *(run for name in controls for run in stored[name])]
     cases = [*CASES, *(case for cases in controls.values() for case in cases)]
@@ -276,7 +276,7 @@ def test_token_that_is_asked_for_is_as_far_back_as_the_case_says() -> None:
 
 
 def test_closed_model_and_its_opened_copy_are_trained_with_the_same_batches() -> None:
-    stored = record("closing")["reopened"]
+    stored = record("warm_up")["reopened"]
     kinds = [(seed, name) for seed in BATCH_SEEDS for name in ("closed", "opened")]
     assert [(run["batch_seed"], run["model"]) for run in stored] == kinds
     for made, kept in zip(reopened_runs(), stored[:2], strict=False):

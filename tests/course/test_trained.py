@@ -14,12 +14,12 @@ from attn_course.metrics import corpus_bleu
 from attn_course.seq2seq import Encoder
 from attn_course.trained import (
     TrainedTranslator,
-    heaps,
     induction,
     load,
     minilm_heads,
     record,
     two_readings,
+    who_does_what,
     writers,
 )
 from attn_course.trained.make import training_pairs, translation_loss, vocabularies
@@ -47,7 +47,7 @@ def test_every_recipe_has_a_record_made_by_it_with_all_its_seeds(name: str) -> N
 
 
 def test_nothing_is_kept_that_no_recipe_makes() -> None:
-    shipped = {*SHIPPED, heaps.NAME, *two_readings.READERS}
+    shipped = {*SHIPPED, who_does_what.NAME, *two_readings.READERS}
     shipped |= {minilm_heads.NAME, writers.NAME, induction.NAME}
     assert {file.stem for file in FOLDER.glob("*.safetensors")} == shipped
 
@@ -145,7 +145,7 @@ def test_unknown_names_are_answered_with_those_there_are() -> None:
         load("gru")
     with pytest.raises(ValueError, match=r"'luong_concat' do not come .*bahdanau, fixed"):
         load("luong_concat")
-    with pytest.raises(ValueError, match=r"no record of 'gru'; there are attention_today, "):
+    with pytest.raises(ValueError, match=r"no record of 'gru'; there are ablations, "):
         record("gru")
 
 
@@ -169,7 +169,7 @@ def test_command_offers_every_recipe_and_copying() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("bahdanau", "closing", "copying", "linear_recall", "mixed_layers", "recall"),
+        *("bahdanau", "copying", "linear_recall", "mixed_layers", "recall", "warm_up"),
         *("two_readings", "without_recurrence"),
     ],
 )

@@ -10,7 +10,7 @@ import torch
 from torch.testing import assert_close
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained import attention_today, parts, record
+from attn_course.trained import ablations, attention_today, record
 from attn_course.trained.attention_today import RECIPES, Recipe, build
 from attn_course.transformer import Block
 from tests.course.first_steps import first_steps
@@ -35,8 +35,8 @@ def test_all_recipes_are_recorded_with_all_seeds() -> None:
 @pytest.mark.parametrize("case", parameters(CASES, 2))
 def test_record_begins_as_a_run_does_today(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     question, recipe = CASES[case]
-    monkeypatch.setattr(parts, "train", partial(first_steps, attention_today.EVERY))
-    monkeypatch.setattr(parts, "bits", lambda *_: 0.0)
+    monkeypatch.setattr(ablations, "train", partial(first_steps, attention_today.EVERY))
+    monkeypatch.setattr(ablations, "bits", lambda *_: 0.0)
     found = attention_today.run(question, recipe, 1)
     wanted = {"question": question, "seed": 1, **asdict(recipe)}
     stored = next(run for run in TODAY["runs"] if wanted.items() <= run.items())

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained import norms, parts, record
+from attn_course.trained import ablations, norms, record
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters
 from tests.tensors import draw
@@ -28,8 +28,8 @@ def test_each_rate_is_recorded_and_each_seed_at_the_best_one() -> None:
     for run, (without, depth, rate, seed) in zip(NORMS["runs"], wanted, strict=True):
         named = {"without": without, "depth": depth, "rate": rate, "seed": seed}
         assert run.items() >= named.items()
-        assert run["parameters"] == count_parameters(parts.build(without, seed, depth))
-        assert len(run["losses"]) in {0, parts.STEPS / parts.EVERY}
+        assert run["parameters"] == count_parameters(ablations.build(without, seed, depth))
+        assert len(run["losses"]) in {0, ablations.STEPS / ablations.EVERY}
         assert ("error" in run) == (run["losses"] == []) == (run["validation"] is None)
 
 
@@ -38,13 +38,13 @@ def test_loud_tokens_are_recorded_with_all_seeds_and_begin_with_a_deviation_of_1
     for seed, run in zip(norms.SEEDS, NORMS["loud"], strict=True):
         named = {"without": "nothing", "depth": 8, "rate": rate, "seed": seed}
         assert run.items() >= named.items()
-    begins = parts.build("nothing", 0, 8).embedding.weight.std().item()
+    begins = ablations.build("nothing", 0, 8).embedding.weight.std().item()
     assert norms.LOUD * begins == pytest.approx(1, abs=0.02)
 
 
 def test_two_blocks_at_the_rate_of_the_parts_are_those_of_the_parts() -> None:
-    theirs = {(run["without"], run["seed"]): run for run in record("parts")["runs"]}
-    same_sizes = parts.SIZES["num_layers"], parts.RATE
+    theirs = {(run["without"], run["seed"]): run for run in record("ablations")["runs"]}
+    same_sizes = ablations.SIZES["num_layers"], ablations.RATE
     for run in NORMS["runs"]:
         if (run["depth"], run["rate"]) == same_sizes:
             same = theirs[run["without"], run["seed"]]
@@ -54,8 +54,8 @@ def test_two_blocks_at_the_rate_of_the_parts_are_those_of_the_parts() -> None:
 # Deeper ones take long, and have more of the same blocks; those with all parts are made elsewhere.
 @pytest.mark.parametrize("case", parameters(CASES, 0, always=["norm, 2"]))
 def test_record_begins_as_a_run_does_today(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "train", partial(first_steps, parts.EVERY))
-    monkeypatch.setattr(parts, "bits", lambda *_: 0.0)
+    monkeypatch.setattr(ablations, "train", partial(first_steps, ablations.EVERY))
+    monkeypatch.setattr(ablations, "bits", lambda *_: 0.0)
     without, depth = CASES[case]
     stored = next(run for run in NORMS["runs"] if (run["without"], run["depth"]) == CASES[case])
     found = norms.run(without, depth, stored["rate"], stored["seed"])
@@ -66,7 +66,7 @@ def test_training_that_breaks_is_recorded_as_that(monkeypatch: pytest.MonkeyPatc
     def broken(*_: object, **__: object) -> None:
         raise FloatingPointError("step 18: the length of the gradient is inf; the losses before: 9")
 
-    monkeypatch.setattr(parts, "train", broken)
+    monkeypatch.setattr(ablations, "train", broken)
     found = norms.run("norm", 2, 1.0, 0)
     assert found["error"] == "step 18: the length of the gradient is inf"
     ended = found | {"rate": 0.1, "validation": 9.0}
@@ -75,22 +75,22 @@ def test_training_that_breaks_is_recorded_as_that(monkeypatch: pytest.MonkeyPatc
 
 def looked_up(without: str, stream: Tensor) -> Tensor:
     """Return what the attention of the last of eight blocks takes from a stream that it reads."""
-    block = parts.build(without, 0, 8).blocks[-1]
+    block = ablations.build(without, 0, 8).blocks[-1]
     return block.look(block.norm_attention(stream)).detach()
 
 
 def test_a_norm_before_hides_the_size_of_the_stream_and_one_after_undoes_it() -> None:
-    stream = 5 * draw(2, 7, parts.SIZES["d_model"]).float()
+    stream = 5 * draw(2, 7, ablations.SIZES["d_model"]).float()
     for without, hidden in (("nothing", True), ("norm", False)):
         apart = (looked_up(without, 10 * stream) - looked_up(without, stream)).abs().max()
         assert (apart < 1e-4) == hidden
     for without, is_one in (("norm before", True), ("norm", False)):
-        size = parts.build(without, 0, 8).blocks[-1](stream).std(-1, correction=0)
+        size = ablations.build(without, 0, 8).blocks[-1](stream).std(-1, correction=0)
         assert bool((size - 1).abs().max() < 1e-2) == is_one
 
 
 def test_deeper_models_have_more_of_the_same_blocks() -> None:
-    few, many = (parts.build("nothing", 0, depth) for depth in norms.DEPTHS)
+    few, many = (ablations.build("nothing", 0, depth) for depth in norms.DEPTHS)
     assert (len(few.blocks), len(many.blocks)) == norms.DEPTHS
     block = count_parameters(few.blocks[0])
     assert count_parameters(many) - count_parameters(few) == 6 * block

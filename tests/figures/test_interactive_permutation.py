@@ -14,8 +14,8 @@ from attn_course.interactive import permutation_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
 from attn_course.self_attention import sinusoidal_positions
-from attn_course.trained.heaps import NAME, VOCABULARY, heaps, load_heap_reader, share_right
 from attn_course.trained.store import record
+from attn_course.trained.who_does_what import NAME, VOCABULARY, heaps, load_heap_reader, share_right
 from tests.figures.interactive_laws import (
     opened,
     write_page,
@@ -87,7 +87,7 @@ def test_keyboard_walks_and_a_chosen_column_gets_another_word(figure: Locator) -
 
 
 def test_reader_is_that_of_the_record() -> None:
-    first = record("heaps")["runs"][0]
+    first = record("who_does_what")["runs"][0]
     assert abs(share_right(load_heap_reader()) - first["right"]) < 0.01
 
 

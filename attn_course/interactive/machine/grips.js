@@ -24,7 +24,11 @@ const putGrip = (pen, key, [x, y], grip) => {
     : { cx: x, cy: y, r: size };
   if (!knob) return;
   pen.keepFree([x, y], size);
-  pen.put(`${key}-knob`, square ? "rect" : "circle", { ...at, class: `knob ${knob}`, "fill-opacity": hollow && 0.2 });
+  pen.put(`${key}-knob`, square ? "rect" : "circle", {
+    ...at,
+    class: `knob ${knob}`,
+    "fill-opacity": hollow && 0.2,
+  });
 };
 
 const putTarget = (pen, key, name, [x, y, width, height], said) => {

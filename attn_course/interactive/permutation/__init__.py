@@ -13,7 +13,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
 from attn_course.interactive.sentences import require_known, rounded
-from attn_course.trained.heaps import NAME, VOCABULARY, load_heap_reader
+from attn_course.trained.who_does_what import NAME, VOCABULARY, load_heap_reader
 
 HEAP_SIZE = 9
 POSITIONS = "add a vector for each position (not trained with it)"
@@ -26,7 +26,7 @@ def permutation_explorer(words: Sequence[str]) -> InteractiveFigure:
     the reader itself runs in the built book, and in JupyterLab beside a built book.
 
     Args:
-        words: Nine different words of `attn_course.trained.heaps.VOCABULARY`.
+        words: Nine different words of `attn_course.trained.who_does_what.VOCABULARY`.
 
     Raises:
         ValueError: There are not nine words, one comes twice, or one is not in the vocabulary.

@@ -99,11 +99,11 @@ attnFigure("permutation", (root, data, say, parts) => {
   };
 
   const act = attnAnswers(parts, {
-    needs: () => ["heaps_projections"],
+    needs: () => ["who_does_what_projections"],
     make: ({ tensors }) => heapReader(tensors),
     answer: (models) => {
-      ran(models.heaps_projections.read);
-      compute(models.heaps_projections);
+      ran(models.who_does_what_projections.read);
+      compute(models.who_does_what_projections);
     },
   });
 

@@ -123,10 +123,10 @@ def make() -> None:
     runs: list[Run] = []
     for case in CASES:
         runs.append(run_case(case))
-        write_record("closing", runs, looks=LOOKS)
+        write_record("warm_up", runs, looks=LOOKS)
     controls = {"near": NEAR, "places": PLACES, "slower": SLOWER}
     trained = {name: [run_case(case) for case in cases] for name, cases in controls.items()}
-    write_record("closing", runs, looks=LOOKS, **trained, reopened=[*reopened_runs()])
+    write_record("warm_up", runs, looks=LOOKS, **trained, reopened=[*reopened_runs()])
 
 
 def run_case(case: Case) -> Run:

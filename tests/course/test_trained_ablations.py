@@ -10,41 +10,41 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained import parts, record
+from attn_course.trained import ablations, record
 from attn_course.transformer import next_token_loss
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters
 from tests.tensors import CLOSELY, draw
 
-PARTS = record("parts")
+PARTS = record("ablations")
 
 
 def test_all_parts_are_recorded_with_all_seeds() -> None:
-    wanted = [(without, seed) for seed in parts.SEEDS for without in parts.WITHOUT]
+    wanted = [(without, seed) for seed in ablations.SEEDS for without in ablations.WITHOUT]
     assert [(run["without"], run["seed"]) for run in PARTS["runs"]] == wanted
     for run in PARTS["runs"]:
-        size = count_parameters(parts.build(run["without"], run["seed"]))
+        size = count_parameters(ablations.build(run["without"], run["seed"]))
         assert run["parameters"] == size
-        assert len(run["losses"]) == parts.STEPS / parts.EVERY
-    later = [(without, seed) for seed in parts.SEEDS for without in parts.OF_THE_LONGER]
+        assert len(run["losses"]) == ablations.STEPS / ablations.EVERY
+    later = [(without, seed) for seed in ablations.SEEDS for without in ablations.OF_THE_LONGER]
     assert [(run["without"], run["seed"]) for run in PARTS["longer"]] == later
-    assert {len(run["losses"]) for run in PARTS["longer"]} == {parts.LONGER / parts.EVERY}
+    assert {len(run["losses"]) for run in PARTS["longer"]} == {ablations.LONGER / ablations.EVERY}
 
 
-@pytest.mark.parametrize("without", parameters(parts.WITHOUT, 2))
+@pytest.mark.parametrize("without", parameters(ablations.WITHOUT, 2))
 def test_record_of_a_part_begins_as_a_run_does_today(
     without: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = partial(first_steps, parts.EVERY)
-    monkeypatch.setattr(parts, "train", few)
-    monkeypatch.setattr(parts, "bits", lambda *_: 0.0)
+    few = partial(first_steps, ablations.EVERY)
+    monkeypatch.setattr(ablations, "train", few)
+    monkeypatch.setattr(ablations, "bits", lambda *_: 0.0)
     stored = next(run for run in PARTS["runs"] if (run["without"], run["seed"]) == (without, 1))
-    assert parts.run(without, 1)["losses"] == pytest.approx(stored["losses"][:1], abs=5e-3)
+    assert ablations.run(without, 1)["losses"] == pytest.approx(stored["losses"][:1], abs=5e-3)
 
 
 def logits(without: str, tokens: Tensor, training: bool = False) -> Tensor:
     """Return what a model without a part says, before it has learned anything."""
-    return parts.build(without, 0).train(training)(tokens).detach()
+    return ablations.build(without, 0).train(training)(tokens).detach()
 
 
 TOKENS = torch.arange(3, 23)[None]
@@ -60,7 +60,7 @@ def changes(without: str, other: Tensor, training: bool = False) -> Tensor:
 
 def test_without_the_mask_a_model_looks_ahead_while_it_is_trained() -> None:
     assert changes("mask", OTHER, training=True).all()
-    for without in parts.WITHOUT:
+    for without in ablations.WITHOUT:
         assert changes(without, OTHER).tolist() == [False] * 19 + [True]
 
 
@@ -72,7 +72,7 @@ def test_without_attention_a_token_knows_of_no_other() -> None:
 def test_without_positions_one_block_does_not_notice_the_order() -> None:
     noticed = {}
     for without in ("nothing", "positions"):
-        model = parts.build(without, 0)
+        model = ablations.build(without, 0)
         del model.blocks[1]
         noticed[without] = (model(TOKENS) - model(SWAPPED))[0, 2:].abs().max()
     assert noticed["positions"] < 1e-6 < 1e-4 < noticed["nothing"]
@@ -80,8 +80,8 @@ def test_without_positions_one_block_does_not_notice_the_order() -> None:
 
 @pytest.mark.parametrize(("without", "first"), [("nothing", True), ("norm before", False)])
 def test_norms_stand_where_pytorch_has_them(without: str, first: bool) -> None:
-    sizes = parts.SIZES["d_model"], parts.SIZES["num_heads"], parts.SIZES["d_hidden"]
-    block = parts.build(without, 0).blocks[0].double()
+    sizes = ablations.SIZES["d_model"], ablations.SIZES["num_heads"], ablations.SIZES["d_hidden"]
+    block = ablations.build(without, 0).blocks[0].double()
     theirs = nn.TransformerEncoderLayer(
         *sizes, batch_first=True, norm_first=first, dtype=torch.float64
     ).eval()
@@ -95,7 +95,7 @@ def test_norms_stand_where_pytorch_has_them(without: str, first: bool) -> None:
 
 
 def test_without_residual_the_last_part_alone_is_left() -> None:
-    model = parts.build("residual", 0)
+    model = ablations.build("residual", 0)
     with torch.no_grad():
         model.blocks[1].narrow.weight.zero_()
     assert_close(model(TOKENS)[0, 0], model(TOKENS)[0, 7])
@@ -104,8 +104,8 @@ def test_without_residual_the_last_part_alone_is_left() -> None:
 def test_with_one_head_all_coordinates_of_a_value_are_blended_alike() -> None:
     apart = {}
     for without in ("nothing", "heads"):
-        block = parts.build(without, 0).blocks[0]
-        layer, one = block.attention, parts.SIZES["d_model"]
+        block = ablations.build(without, 0).blocks[0]
+        layer, one = block.attention, ablations.SIZES["d_model"]
         with torch.no_grad():
             layer.project_value.weight.copy_(layer.project_value.weight[:1].expand(one, one))
             layer.project_output.weight.copy_(torch.eye(one))
@@ -119,7 +119,7 @@ def test_with_one_head_all_coordinates_of_a_value_are_blended_alike() -> None:
 def test_without_tying_only_the_rows_that_are_looked_up_learn_on_the_way_in() -> None:
     learn = {}
     for without in ("nothing", "tying", "tying, narrower"):
-        model = parts.build(without, 0)
+        model = ablations.build(without, 0)
         next_token_loss(model(TOKENS), TOKENS).backward()
         learn[without] = (model.embedding.weight.grad.abs().amax(1) > 0).sum().item()
     looked_up = TOKENS.unique().numel() - 1  # nothing is asked of the last one
@@ -128,23 +128,23 @@ def test_without_tying_only_the_rows_that_are_looked_up_learn_on_the_way_in() ->
 
 def test_second_table_costs_weights_unless_the_model_is_narrower() -> None:
     whole, tying, narrower = (
-        count_parameters(parts.build(without, 0))
+        count_parameters(ablations.build(without, 0))
         for without in ("nothing", "tying", "tying, narrower")
     )
-    assert tying == whole + 512 * parts.SIZES["d_model"]
+    assert tying == whole + 512 * ablations.SIZES["d_model"]
     assert narrower == pytest.approx(whole, rel=0.02)
 
 
 def test_what_is_left_begins_with_the_weights_of_the_whole_model() -> None:
-    whole = parts.build("nothing", 1).state_dict()
-    for without in parts.WITHOUT.keys() - {"tying, narrower"}:
-        left = parts.build(without, 1).state_dict()
+    whole = ablations.build("nothing", 1).state_dict()
+    for without in ablations.WITHOUT.keys() - {"tying, narrower"}:
+        left = ablations.build(without, 1).state_dict()
         assert (left.pop("readout", None) is not None) == (without == "tying")
         assert left.keys() <= whole.keys()
         assert all(torch.equal(whole[name], weight) for name, weight in left.items())
-    one = parts.SIZES["d_model"]
+    one = ablations.SIZES["d_model"]
     maps = 2 * one * 4 * one + 4 * one + one + 2 * one
     assert (
-        count_parameters(parts.build("maps", 0))
-        == count_parameters(parts.build("nothing", 0)) - 2 * maps
+        count_parameters(ablations.build("maps", 0))
+        == count_parameters(ablations.build("nothing", 0)) - 2 * maps
     )

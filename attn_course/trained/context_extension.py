@@ -1,7 +1,7 @@
 """The writer of chapter 11, trained on for some steps on windows of four times its length.
 
 Its clocks turn slower than it has learned, or, as a control, as they did.
-`python -m attn_course.trained farther` trains it.
+`python -m attn_course.trained context_extension` trains it.
 """
 
 from functools import partial
@@ -51,4 +51,4 @@ def make() -> None:
     """Train and measure it: 4 minutes."""
     settings = {"steps": STEPS, "rate": RATE, "length": LENGTH, "batch_size": BATCH_SIZE}
     runs = [run(base, seed) for base in (SLOWER, AS_LEARNED) for seed in SEEDS]
-    write_record("farther", runs, **settings)
+    write_record("context_extension", runs, **settings)

@@ -26,7 +26,7 @@ SCENES = (
 )
 VOCABULARY = tuple(" ".join(SCENES).split())
 D_MODEL, STEPS, LEARNING_RATE = 32, 300, 3e-2
-NAME = "heaps_projections"
+NAME = "who_does_what_projections"
 FOLDER = Path(__file__).parent
 
 
@@ -127,7 +127,7 @@ def make() -> None:
             save_heap_reader(reader)
             reader = load_heap_reader()
         runs.append({"seed": seed, "right": round(share_right(reader), 3)})
-    write_record("heaps", runs, steps=STEPS, learning_rate=LEARNING_RATE)
+    write_record("who_does_what", runs, steps=STEPS, learning_rate=LEARNING_RATE)
 
 
 def share_right(reader: HeapReader, seed: int = 999, size: int = 1000) -> float:
