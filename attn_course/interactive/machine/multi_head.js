@@ -87,10 +87,11 @@ const drawBlend = (pen, id, box, { verbs }, { [id]: look }, exchanged, set) => {
     );
   });
   plane.arrow("output", look.output, "output", { line: 4, head: 12, opacity });
-  if (exchanged)
-    plane.inside("ring", () =>
-      pen.disc(`${id}-ring`, plane.to(exchanged[id].output), 11, "output", { line: 2, opacity }),
-    );
+  if (exchanged) {
+    const ring = plane.to(exchanged[id].output);
+    plane.inside("ring", () => pen.disc(`${id}-ring`, ring, 11, "output", { line: 2, opacity }));
+    pen.keepFree(ring, 12);
+  }
   plane.write();
 };
 
