@@ -3,9 +3,9 @@ attnFigure("heads", (root, data, say, parts) => {
   const sheet = headSheet(picture, data),
     large = attnElement("svg", {});
   picture.after(large);
-  // On a phone a row has its percentage on a short bar, else beside a long one.
+  // On a phone a row has its percentage on a short bar, the longest as long as can be, else beside it.
   const isNarrow = () => innerWidth < 480;
-  const cells = () => ({ left: isNarrow() ? 76 : 92, top: 92, wide: 34, tall: 32 });
+  const cells = () => ({ left: isNarrow() ? 68 : 92, top: 92, wide: 34, tall: 32 });
   const grid = weightTable(root, cells, large);
   const [layers, heads] = data.shape,
     all = [];
@@ -58,14 +58,11 @@ attnFigure("heads", (root, data, say, parts) => {
     const { left, top, wide, tall } = cells(),
       narrow = isNarrow(),
       start = left + wide * pieces.length + (narrow ? 3 : 10),
-      [full, room] = narrow ? [30, 31] : [90, 140];
+      [full, room] = narrow ? [38 / (Math.max(...totals) || 1), 39] : [90, 140];
     const drawn = columns.map((j) => {
       const box = { x: left + wide * j, y: top, width: wide, height: tall * pieces.length };
       return attnElement("rect", { ...box, class: "attn-touched" });
     });
-    // on a phone a number lies on its bar: a frame says how long a bar can be
-    const most = { x: start, y: top, width: full, height: tall * pieces.length };
-    if (narrow) drawn.push(attnElement("rect", { ...most, class: "attn-full" }));
     totals.forEach((total, i) => {
       const y = top + tall * i,
         isHere = i === row ? " attn-name" : "";
@@ -85,7 +82,8 @@ attnFigure("heads", (root, data, say, parts) => {
     });
     const names = columns.map((j) => pieces[j]).join(" + "),
       said = narrow ? "%" : `to ${names}`;
-    drawn.push(attnElement("text", { x: start, y: top - 8, class: "attn-name" }, said));
+    const end = narrow ? { x: start + 38, "text-anchor": "end" } : { x: start };
+    drawn.push(attnElement("text", { ...end, y: top - 8, class: "attn-name" }, said));
     for (const one of drawn) one.setAttribute("aria-hidden", "true");
     large.append(...drawn);
     for (const j of columns) large.querySelector(`[data-column="${j}"]`).classList.add("attn-name");
