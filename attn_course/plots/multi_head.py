@@ -12,6 +12,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import PercentFormatter
 from torch import Tensor
 
 from attn_course.plots import (
@@ -59,13 +60,16 @@ def shares(drawn: Mapping[str, Tensor]) -> Figure:
     return closed(figure)
 
 
-def by_seed(runs: Mapping[str, Tensor], label: str, line: float | None = None) -> Figure:
+def by_seed(
+    runs: Mapping[str, Tensor], label: str, line: float | None = None, percent: bool = False
+) -> Figure:
     """Draw the result of each seed, a row for each kind of model.
 
     Args:
         runs: For each kind, the results of its seeds, from 0 to 1, (num_seeds,).
         label: The name of the result.
         line: Position of a vertical line; None for no line.
+        percent: If True, the axis is in per cent.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 1.0 + 0.55 * len(runs)))
@@ -78,6 +82,8 @@ def by_seed(runs: Mapping[str, Tensor], label: str, line: float | None = None) -
         axes.set_yticks(range(len(runs)), list(runs))
         lowest = min(reached.min().item() for reached in runs.values())
         axes.set(xlabel=label, ylabel="model", xlim=(lowest - 0.05, 1.02))
+        if percent:
+            axes.xaxis.set_major_formatter(PercentFormatter(1))
         axes.set_ylim(len(runs) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=FAINT, linewidth=0.5)
@@ -243,8 +249,13 @@ def layer(num_heads: int = 3) -> Figure:
                 _arrow(axes, (head + shift, 1.24), (head + shift * 0.6, 1.76))
                 _box(axes, (head + shift, 1), f"${role[0]}$", role)
             _box(axes, (head, 2), f"attention, head {head + 1}", "weight")
-            _arrow(axes, (head, 2.24), (head * 0.35 + middle * 0.65, 2.76))
-        _box(axes, (middle, 3), "outputs of the heads, side by side", "output")
+            piece = middle + 0.6 * (head - middle)
+            _arrow(axes, (head, 2.24), (piece, 2.74))
+            look = {"facecolor": ROLE["output"], "edgecolor": PAPER}
+            axes.add_patch(Rectangle((piece - 0.3, 2.76), 0.6, 0.48, **look))
+            name = {"ha": "center", "va": "center", "color": ink_of("output")}
+            axes.text(piece, 3, f"$H_{head + 1}$", **name)
+        axes.text(piece + 0.38, 3, "side by side", va="center")
         _arrow(axes, (middle, 3.24), (middle, 3.76))
         _box(axes, (middle, 4), "output projection $W^O$")
         _arrow(axes, (middle, 4.24), (middle, 4.8))

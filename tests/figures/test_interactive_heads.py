@@ -90,7 +90,7 @@ def test_buttons_and_keys_walk_through_the_heads(figure: Locator) -> None:
         keys.press(key)
     figure.get_by_text("layer 4, head 10", exact=True).wait_for()
     assert figure.page.evaluate("document.activeElement.dataset.head") == "4,10"
-    figure.get_by_role("button", name="gives this cell most").click()
+    figure.get_by_role("button", name="gives most here").click()
     figure.get_by_text("layer 5, head 11", exact=True).wait_for()
     assert reading(figure, "cell") == "“dog” gives 67% to “bark”"
     figure.get_by_role("button", name="next head").click()

@@ -112,7 +112,7 @@ def _controls(sentence: str, head: tuple[int, int], cell: tuple[int, int]) -> st
         )
         + tag(
             "div",
-            button("most", "the head that gives this cell most")
+            button("most", "the head that gives most here")
             + button("next", "the next head in that order"),
             class_="attn-options",
         )
