@@ -97,12 +97,12 @@ def ways_back(factor: str) -> Figure:
             axes.text(place, 1, f"$c_{place + 1}$", bbox=BOX, **look)
         for place in range(steps):
             axes.text(place, 0, f"$h_{place + 1}$", bbox=BOX, **look)
-            _arrow(axes, (place + 0.22, 1), (place + 0.78, 1), strong=True)
-            axes.text(place + 0.5, 1.12, factor, ha="center", va="bottom", color=VIOLET)
-            _arrow(axes, (place, 0.77), (place, 0.23), strong=True, colour=BROWN)
-            _arrow(axes, (place + 0.2, 0.15), (place + 0.84, 0.77), strong=True, colour=BROWN)
-        for height, name, colour in ((1, "memory", VIOLET), (0, "state", BROWN)):
-            axes.text(-0.35, height, name, ha="right", va="center", color=colour)
+            _arrow(axes, (place + 0.22, 1), (place + 0.78, 1), strong=True, colour=INK)
+            axes.text(place + 0.5, 1.12, factor, ha="center", va="bottom")
+            _arrow(axes, (place, 0.77), (place, 0.23), strong=True, colour=GREY)
+            _arrow(axes, (place + 0.2, 0.15), (place + 0.84, 0.77), strong=True, colour=GREY)
+        for height, name in ((1, "memory"), (0, "state")):
+            axes.text(-0.35, height, name, ha="right", va="center")
         axes.set(xlim=(-1.1, steps + 0.3), ylim=(-0.25, 1.4))
         axes.axis("off")
     return closed(figure)

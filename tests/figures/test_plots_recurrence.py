@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.testing import assert_allclose as assert_near
 
-from attn_course.plots import BROWN, VIOLET, recurrence
+from attn_course.plots import GREY, INK, VIOLET, recurrence
 from tests.figures.figure_laws import MINUS, assert_laws, words_in
 from tests.sampling import sampled
 
@@ -167,7 +167,7 @@ def test_the_path_has_an_arrow_for_each_token_through_states_and_one_through_att
 
 def test_each_step_of_a_memory_has_a_factor_and_a_second_way_of_two_arrows() -> None:
     (axes,) = ways_back().axes
-    straight, round_about = (strong_arrows(axes, colour) for colour in (VIOLET, BROWN))
+    straight, round_about = (strong_arrows(axes, colour) for colour in (INK, GREY))
     factors = [text for text in axes.texts if text.get_text() == "\u00d7 0.97"]
     assert (len(straight), len(round_about), len(factors)) == (3, 6, 3)
 
