@@ -12,7 +12,6 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import PercentFormatter
 from torch import Tensor
 
 from attn_course.plots import (
@@ -60,16 +59,13 @@ def shares(drawn: Mapping[str, Tensor]) -> Figure:
     return closed(figure)
 
 
-def by_seed(
-    runs: Mapping[str, Tensor], label: str, line: float | None = None, percent: bool = False
-) -> Figure:
+def by_seed(runs: Mapping[str, Tensor], label: str, line: float | None = None) -> Figure:
     """Draw the result of each seed, a row for each kind of model.
 
     Args:
-        runs: For each kind, the results of its seeds, from 0 to 1, (num_seeds,).
+        runs: For each kind, the results of its seeds, (num_seeds,).
         label: The name of the result.
         line: Position of a vertical line; None for no line.
-        percent: If True, the axis is in per cent.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 1.0 + 0.55 * len(runs)))
@@ -80,10 +76,7 @@ def by_seed(
             height = row + np.linspace(-0.22, 0.22, len(reached))
             axes.plot(reached.numpy(), height, "o", color=VIOLET, markersize=6, alpha=0.8)
         axes.set_yticks(range(len(runs)), list(runs))
-        lowest = min(reached.min().item() for reached in runs.values())
-        axes.set(xlabel=label, ylabel="model", xlim=(lowest - 0.05, 1.02))
-        if percent:
-            axes.xaxis.set_major_formatter(PercentFormatter(1))
+        axes.set(xlabel=label, ylabel="model")
         axes.set_ylim(len(runs) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=FAINT, linewidth=0.5)
