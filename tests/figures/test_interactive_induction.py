@@ -200,12 +200,14 @@ def test_silent_head_is_grey_and_struck_in_the_picture(figure: Locator) -> None:
 
 
 @pytest.mark.browser
-def test_picture_says_how_many_were_predicted_and_what_rows_and_columns_are(
+def test_picture_says_and_shows_how_many_were_predicted_and_what_rows_and_columns_are(
     figure: Locator,
 ) -> None:
     read(figure, {"text": TEXT, "at": ""})
     shown = figure.locator(".attn-picture .t").all_text_contents()
     assert {"Of 12 letters that could be predicted, 11 were.", "row: from, column: to"} <= {*shown}
+    shaded, boxed = (figure.locator(f".attn-picture .{way}[height='16']") for way in "fs")
+    assert (shaded.count(), boxed.count()) == (11, 1)
 
 
 @pytest.mark.browser

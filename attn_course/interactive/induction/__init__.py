@@ -78,7 +78,8 @@ def _controls() -> str:
         + slider("step", "", 0, len(KEPT) - 1, len(KEPT) - 1, label="training step")
         + hint(
             "Click a letter or a row: bars and thick arcs show where both heads look from there, "
-            "the thin arc where the letter found had looked. Shaded: predicted right."
+            "the thin arc where the letter found had looked. Shaded: predicted; boxed: missed; "
+            "pale: nothing to go by."
         )
         + kept(at="")
     )

@@ -14,6 +14,9 @@ const SILENT = 0.25;
 const weightLooks = (isOff, opacity = 1) =>
   isOff ? ["ink", { opacity: SILENT * opacity }] : ["weight", { opacity }];
 
+// It can be predicted if it once followed the same letter.
+const cameBefore = (text, at) => at > 0 && text.indexOf(text.slice(at - 1, at + 1)) < at - 1;
+
 const drawBars = (pen, now, at, [x, y, wide]) => {
   const [above, below] = now.weights.map((rows) => ROWS.bars * (rows[now.at][at] ?? 0)),
     boxes = { above: [y + ROWS.bars - above, above], below: [y + ROWS.below, below] };
@@ -26,14 +29,12 @@ const drawBars = (pen, now, at, [x, y, wide]) => {
 const drawLetter = (pen, now, at, [x, y, wide]) => {
   const middle = x + wide / 2,
     predicted = at > 0 ? now.told[at - 1] : "",
-    isRight = predicted === now.text[at],
-    looks = { at: "middle", small: true, opacity: isRight ? 1 : 0.8 };
+    isDue = cameBefore(now.text, at),
+    looks = { at: "middle", small: true, opacity: isDue ? 1 : 0.5 },
+    box = predicted === now.text[at] ? { opacity: 0.18 } : { line: 1, opacity: 0.7 };
   if (at === now.at)
     pen.rect("here", [x + 0.5, y + ROWS.letter - 10, wide - 1, 20], "query", { line: 2 });
-  if (predicted && isRight)
-    pen.rect(`right${at}`, [x + 1.5, y + ROWS.told - 8.5, wide - 3, 16], "ink", {
-      opacity: 0.18,
-    });
+  if (isDue) pen.rect(`due${at}`, [x + 1.5, y + ROWS.told - 8.5, wide - 3, 16], "ink", box);
   pen.text(`letter${at}`, middle, y + ROWS.letter, spelt(now.text[at]), "ink", {
     at: "middle",
     bold: true,
@@ -78,9 +79,8 @@ const drawLooks = (pen, now, { wide, edge, columns }) => {
   drawArc(pen, "noted", 0, place(found), place(noted), bar(0, noted), ends, 1);
   const [label, asked] = [noted, now.at].map((at) => spelt(now.text[at])),
     said = `after ${label}${label === asked ? "" : `, not ${asked}`}`;
-  const looks = { at: "middle", small: true },
-    x = Math.min(middle(found), pen.width - 3.2 * said.length); // all of it is in the picture
-  pen.text("note", x, top(found) + ROWS.note, said, "key", looks);
+  const x = Math.max(middle(found) + 2, 6.4 * said.length); // left of the arc, in the picture
+  pen.text("note", x, top(found) + ROWS.note, said, "key", { at: "end", small: true });
 };
 
 // The letter on which the reader stands follows a finger, a mouse and the arrow keys.

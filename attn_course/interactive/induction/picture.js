@@ -66,11 +66,9 @@ const drawInduction = (pen, now, stand) => {
   return below + 12;
 };
 
-// Of the letters that once followed the same letter, how many were predicted.
+// Of the letters that could be predicted, how many were.
 const foundSaid = ({ text, told }) => {
-  const again = [...text]
-      .map((_, i) => i)
-      .filter((i) => i && text.indexOf(text.slice(i - 1, i + 1)) < i - 1),
+  const again = [...text].map((_, i) => i).filter((i) => cameBefore(text, i)),
     right = again.filter((i) => told[i - 1] === text[i]).length;
   if (!again.length) return "No pair of letters has come twice yet.";
   const letters = again.length === 1 ? "1 letter" : `${again.length} letters`;
