@@ -42,7 +42,7 @@ const drawHead = (pen, now, name, [x, y, width, row]) => {
   pen.text(`${name}-name`, x + 28, y, head, "ink", { small: true });
   drawStrip(pen, name, [x + 40, y - 8, strip, 16], weights, isOff ? 0.3 : 1);
   const text = `${seen} ${percent(weights[best])}`;
-  letters(pen, `${name}-seen`, [x + 46 + strip, y], text, 12, isOff ? "faint" : "");
+  letters(pen, `${name}-seen`, [x + 46 + strip, y], text, 12, isOff ? "press faint" : "press");
   const [left, top, wide, tall] = box,
     place = { x: left, y: top, width: wide, height: tall };
   pen.put(`${name}-take`, "rect", { ...place, class: "grip cut", "data-look": name });

@@ -18,7 +18,7 @@ const drawNext = (pen, now, [left, top, width, row], force) => {
     const y = top + 20 + (i + 0.5) * row,
       piece = now.pieces[token],
       text = spelt(piece).slice(0, 9);
-    letters(pen, `piece${i}`, [bar - 8 - text.length * 7.5, y], text, 12.5);
+    letters(pen, `piece${i}`, [bar - 8 - text.length * 7.5, y], text, 12.5, "press");
     pen.rect(`whole${i}`, [bar, y - 7, room, 14], "ink", { round: 2, opacity: 0.1 });
     pen.rect(`law${i}`, [bar, y - 7, room * law, 14], "ink", { round: 2, opacity: 0.6 });
     if (outline)
