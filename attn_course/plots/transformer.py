@@ -56,8 +56,8 @@ def stream(
         _part(axes, first, "attention", VIOLET, (*EARLIER, ROAD))
         _part(axes, second, "two maps", BROWN, (ROAD,))
         if is_stack:
-            _say(axes, first, "reads every road, adds to one", VIOLET)
-            _say(axes, second, "read one road, add to it", BROWN)
+            _say(axes, first, "reading every road, adding to one", VIOLET)
+            _say(axes, second, "reading one road, adding to it", BROWN)
         axes.set(xlim=(-2.9, 10), ylim=(-1, top + 1.5))
         axes.axis("off")
     return closed(figure)

@@ -86,7 +86,7 @@ def test_a_block_has_two_parts_that_read_a_norm_and_add_and_others_are_the_same(
         "block 0" if num_layers > 1 else "block",
         *again,
     ]
-    says = {"reads every road, adds to one", "read one road, add to it"}
+    says = {"reading every road, adding to one", "reading one road, adding to it"}
     assert says.intersection(words) == (says if num_layers > 1 else set())
 
 
