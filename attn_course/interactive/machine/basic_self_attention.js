@@ -15,7 +15,8 @@ attnMachine("machine-basic-self-attention", {
     return tall;
   },
   say({ row: [row] }, model, step) {
-    const end = step === 2 ? `; its output is ${shownPair(model.output, 2)}` : "";
+    const end =
+      step === 2 ? `; green, word times weight, adds up to ${shownPair(model.output, 2)}` : "";
     return `${model.words[row]} gives ${sharesOf(model)}${end}.`;
   },
 });

@@ -38,7 +38,7 @@ const drawKind = (
     opacity: 0.55,
   });
   const y = from + tall + 20;
-  pen.text(`${key}-weights`, x, y, "weights", "weight", { bold: true, opacity });
+  pen.text(`${key}-weights`, x, y, "2 weights", "weight", { bold: true });
   pen.text(`${key}-largest`, x + width, y, largest, "weight", { at: "end", halo: true, opacity });
   const grown = weights.map((weight) => weight * opacity);
   drawBars(pen, `${key}-weight`, [x, y + 14, width, low], grown, [0, 1], "weight");
@@ -54,9 +54,9 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
     stopAt = (at) => distances(at).indexOf(Math.min(...distances(at))),
     opacity = pen.seen(3);
   const title = pen.narrow
-    ? "slope, mean of 48 draws"
-    : "slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
-  pen.text("slope", 28, top - 20, title, "ink", { bold: true, opacity });
+    ? "3 slope, mean of 48 draws"
+    : "3 slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
+  pen.text("slope", 28, top - 20, title, "ink", { bold: true });
   drawLevels(pen, "level", [28, pen.width - 20], y, [0, 0.5, 1]);
   for (let d = 1; d <= stops[last]; d *= 4)
     pen.text(`width${d}`, octave(Math.log2(d)), top + height + 16, d, "ink", {
@@ -109,7 +109,7 @@ attnMachine("machine-scaled-dot-product", {
       width = (pen.width - gap) / 2,
       tall = pen.narrow ? [96, 58] : [128, 66],
       most = Math.max(...draws.flat().map(Math.abs)),
-      named = pen.narrow ? "q \u00b7 k" : "scores q \u00b7 k";
+      named = pen.narrow ? "1 q \u00b7 k" : "1 scores q \u00b7 k";
     drawKind(pen, "raw", named, [0, width], tall, [most, Math.sqrt(state.d)], model.raw);
     const right = [width + gap, width];
     drawKind(pen, "root", `${named} / \u221ad`, right, tall, [most, 1], model.root);
@@ -118,7 +118,7 @@ attnMachine("machine-scaled-dot-product", {
   say({ d }, { raw, root }, step) {
     const most = (list) => Math.max(...list);
     if (step === 1)
-      return `Width ${d}: scores are typically about ${shown(Math.sqrt(d), 1)}, as the grey band, after the root about 1.`;
+      return `Width ${d}: a typical score (grey band) is ${shown(Math.sqrt(d), 1)}; after the root, 1.0.`;
     if (step === 2)
       return `Width ${d}: the largest of sixteen weights is ${shown(most(raw.weights))} without the root, ${shown(most(root.weights))} with it.`;
     return `Width ${d}: the mean slope is ${shown(raw.mean)} without the root, ${shown(root.mean)} with it.`;

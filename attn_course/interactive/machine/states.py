@@ -174,7 +174,7 @@ STATES = {
         hint="Drag the width.",
         steps=("scores", "weights", "slope"),
         opens=1,
-        controls={"d": Slider("width d", "", WIDTHS, 1)},
+        controls={"d": Slider("width d", "", WIDTHS, 256)},
         data=scores_by_width,
     ),
     "basic_self_attention": State(
