@@ -23,7 +23,6 @@ READINGS = (
     ("score", "key", "score"),
     ("weight", "weight", "weight"),
     ("sum", "weight", "the row sums to"),
-    ("effective", "weight", "effective number of keys"),
 )
 
 

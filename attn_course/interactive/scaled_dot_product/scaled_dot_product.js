@@ -63,11 +63,6 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
     return names.join(", ") || "no mask";
   };
 
-  const effective = (row) => {
-    const concentration = dot(row, row);
-    return (concentration ? 1 / concentration : 0).toFixed(1);
-  };
-
   const found = (row) => {
     const order = row
       .map((_, j) => j)
@@ -76,9 +71,7 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
     const shares = order
       .filter((j) => row[j] >= 0.005)
       .map((j) => `${row[j].toFixed(2)} to ${words[j]}`);
-    return shares.length
-      ? `${shares.join(", ")}; effective number of keys ${effective(row)}.`
-      : "no key is left, all weights are 0.";
+    return shares.length ? `${shares.join(", ")}.` : "no key is left, all weights are 0.";
   };
 
   const place = (node, [x, y, w, h]) => {
@@ -147,7 +140,6 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
     );
     write("weight-reading", mine[column].toFixed(2));
     write("sum-reading", mine.reduce((sum, one) => sum + one, 0).toFixed(2));
-    write("effective-reading", effective(mine));
     say(
       `Dot products ${data.scales[now.scale]}, temperature ${temperature}, ${masksOf(now)}. ` +
         `Query ${words[row]}: ${found(mine)}`,
