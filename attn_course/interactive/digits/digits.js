@@ -38,11 +38,10 @@ attnFigure("digits", (root, data, say, parts) => {
     write("width-reading", String(width));
     part("width").setAttribute("aria-valuetext", String(width));
     const heard = `At width ${width} the effective number of keys is ${effective.toFixed(1)} of ${keys.length}.`;
-    const what = isBlank
-      ? "Nothing is drawn."
-      : `It reads ${withArticle(read)}, with ${percent(shares[read])} of the weight.`;
+    const what = isBlank ? "Nothing is drawn, and the lookup answers all the same:" : "It reads";
+    const answer = `${what} ${withArticle(read)}, with ${percent(shares[read])} of the weight.`;
     const lies = value("labels") === "told" ? " Half of the labels are random." : "";
-    say(`${what} ${heard}${lies}`);
+    say(`${answer} ${heard}${lies}`);
   };
 
   // --- the pen

@@ -82,6 +82,7 @@ attnMachine("learned-keys", {
     drawPatches(pen, [pen.width - list, 26, side], model, data);
     return side + 30;
   },
-  say: (state, { after, right }) =>
-    `After ${after} ${after === 1 ? "step" : "steps"} the eight keys name ${percent(right)} of new colours.`,
+  say: (state, { after, right }, step, { words }) =>
+    `After ${after} ${after === 1 ? "step" : "steps"} the eight keys name ${percent(right)} of new colours` +
+    (after ? "." : `: all tie, so ${words[0]} wins.`),
 });

@@ -235,8 +235,16 @@ attnMachine("machine-kernel-regression", {
     return floor + strip + 20;
   },
 
-  say({ kernel, width, points, query: [query] }, { weights, output, empty, effective }, step) {
-    const at = shown(query, 1);
+  say(state, { weights, output, empty, effective }, step) {
+    const { kernel, width, points, off } = state,
+      [query] = state.query,
+      at = shown(query, 1);
+    const missed = pairsOf(points).find((_, j) => off[j]);
+    if (missed && step === 3) {
+      const others = estimateAt(state, missed[0]);
+      const guess = others.empty ? "nothing" : `${shown(others.output, 0)} cm`;
+      return `Left out: the sounding at ${shown(missed[0], 1)} m, ${shown(missed[1], 0)} cm. The others guess ${guess}.`;
+    }
     if (empty) return `No key within reach of the query ${at}: 0/0, there is no output.`;
     if (step === 1)
       return `The ${kernel} kernel of width ${width}, laid on the query ${at}, says how much each key counts.`;

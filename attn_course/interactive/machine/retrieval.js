@@ -23,7 +23,7 @@ attnMachine("machine-retrieval", {
 
   say({ scores, values, off }, { sum, weights, output, empty }, step) {
     if (step === 1) return `The scores are ${listed(masked(scores, off))}.`;
-    if (empty) return "Every key is masked: nothing is left to share out.";
+    if (empty) return "Every key is masked, and 0/0 has no answer. This course answers 0.";
     if (step === 2)
       return `Each power is divided by their sum ${shown(sum)}: the weights are ${listed(weights)}.`;
     // as many digits as the sum needs to come out on paper

@@ -22,7 +22,6 @@ MOST_HEARD = 5  # keys that the readings name
 READINGS = {
     "nearest": "nearest key",
     "soft": "soft answer",
-    "effective": "effective number of keys",
     "heard": "heard most",
 }
 LIVE = (
@@ -95,6 +94,7 @@ def colour_explorer(
         + more(
             "temperature",
             slider("temperature", "", 0, len(temperatures) - 1, temperatures.index(start_at)),
+            tag("dl", readings(effective="effective number of keys"), class_="attn-readings"),
         ),
         data={
             "names": kept,

@@ -167,8 +167,7 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, sho
     part("jump").disabled = !jumps;
     say(
       `Step ${step} of ${last} from ${css(from)} to ${css(to)}, temperature ${temperature}. ` +
-        `The nearest key is ${found}. The soft answer is ${soft}; ` +
-        `effective number of keys ${number}.`,
+        `The nearest key is ${found}. The soft answer is ${soft}.`,
     );
   };
 
