@@ -71,6 +71,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "machine-retrieval": (*ROWS, "machine/retrieval"),
     "machine-scaled-dot-product": (*MACHINE, "machine/chart", "machine/scaled_dot_product"),
     "machine-self-attention": (*WORDS, "machine/self_attention"),
+    "machine-temperature": (*MACHINE, "machine/plane", "machine/temperature"),
     "permutation": (*TABLE, "permutation/permutation"),
     "recurrence": (
         "remembering",

@@ -3,13 +3,11 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import torch
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle
 from torch import Tensor
 
 from attn_course.plots import (
@@ -24,52 +22,7 @@ from attn_course.plots import (
     write_numbers,
 )
 
-LARGEST = 0.85  # the radius of a disc with all the weight
 FROM_LOSS_TO_GAIN = from_nothing_to(ROLE["weight"], below=GREY)
-
-
-def temperatures(
-    query: Tensor, key: Tensor, value: Tensor, weights: Mapping[float, Tensor]
-) -> Figure:
-    """Draw keys in the plane at several temperatures, on each a disc as large as its weight.
-
-    Args:
-        query: Its place, (2,).
-        key: Places of the keys, (key_len, 2).
-        value: A number for each.
-        weights: For each temperature, the weights of the keys.
-    """
-    rows = -(-len(weights) // 2)
-    with style():
-        figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.2 * rows), squeeze=False)
-        for axes, (tau, row) in zip(panels.flat, weights.items(), strict=True):
-            _discs(axes, key, value, row)
-            axes.plot(*query, "o", color=ROLE["query"], markersize=7)
-            axes.set_title(f"temperature {tau:g}", loc="left")
-            output = f"output {float(row @ value):.1f}"
-            axes.text(-1.9, 4, output, fontweight="bold", va="top")
-            axes.set(xlim=(-1.9, 6.1), ylim=(-2.1, 4), aspect="equal", xticks=[], yticks=[])
-            axes.axis("off")
-        panels[0, 0].text(query[0], query[1] + 0.35, "query", ha="center")
-    return closed(figure)
-
-
-def _discs(axes: Axes, key: Tensor, value: Tensor, weights: Tensor) -> None:
-    """Draw keys at their places, on each a disc as large as its weight, beside it its value.
-
-    The value stands on the side away from the nearest other key, whose disc may be large.
-    """
-    nearest = torch.cdist(key, key).fill_diagonal_(torch.inf).argmin(-1)
-    on_the_left = (key[:, 0] < key[nearest, 0]).tolist()
-    rows = zip(key.tolist(), value.tolist(), weights.tolist(), on_the_left, strict=True)
-    for (x, y), number, weight, left in rows:
-        radius = LARGEST * weight**0.5
-        disc = Circle((x, y), radius, color=ROLE["weight"], alpha=0.8, linewidth=0)
-        axes.add_patch(disc)
-        axes.plot(x, y, "^", color=ROLE["key"], markersize=7)
-        beside = max(radius, 0.15) + 0.08
-        place = (x - beside, "right") if left else (x + beside, "left")
-        axes.text(place[0], y, f"{number:.0f}", ha=place[1], va="center")
 
 
 def hull(values: Tensor, blends: Tensor, others: Sequence[tuple[float, float]]) -> Figure:

@@ -30,6 +30,7 @@ from attn_course.kernel_regression import (
 from attn_course.luong import general_scores
 from attn_course.retrieval import (
     attend,
+    distance_scores,
     dot_scores,
     effective_number_of_keys,
     masked_softmax,
@@ -82,6 +83,25 @@ def retrieval(got: Reading) -> dict[str, Tensor]:
         "sum": powers.sum(),
         "weights": masked_softmax(scores, mask)[0],
         "output": attend(scores, wide(got["values"])[:, None], mask)[0, 0],
+    }
+
+
+def five_keys(draw: Random) -> dict[str, list[float]]:
+    return {
+        "query": [round(draw.uniform(-2, 4), 1) for _ in range(2)],
+        "keys": [round(draw.uniform(-2, 4), 1) for _ in range(10)],
+    }
+
+
+def temperature(got: Reading) -> dict[str, Tensor]:
+    query, key = wide([got["query"]]), wide(got["keys"]).reshape(5, 2)
+    scores = distance_scores(query, key)
+    weights = masked_softmax(scores / got["temperature"])
+    return {
+        "scores": scores[0],
+        "weights": weights[0],
+        "effective": effective_number_of_keys(weights)[0],
+        "output": (weights @ wide(got["values"]))[0],
     }
 
 
@@ -249,6 +269,7 @@ def reinforce(got: Reading) -> dict[str, Tensor]:
 
 LAWS = {
     "retrieval": Law(three_scores, retrieval),
+    "temperature": Law(five_keys, temperature),
     "kernel_regression": Law(points_on_a_line, kernel_regression),
     "bahdanau": Law(arrows("v"), bahdanau),
     "luong": Law(arrows(), luong),

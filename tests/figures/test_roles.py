@@ -20,7 +20,6 @@ PAINTED = {
         fig-one-word fig-three-roles fig-heads fig-compartments fig-two-looks""",
     "query key value output": "fig-two-decoders fig-feeding",
     "query key value": "fig-sharing",
-    "query key weight": "fig-temperatures",
     "query key output": "fig-encoder-decoder",
     "query key": "fig-unit fig-turned fig-one-step-back",
     # parts of fig-steps, each in the section of its step; without a name they go by their cells
@@ -52,7 +51,7 @@ MOVED = {
 DRAWN = {
     ALL: """digits machine-bahdanau machine-basic-self-attention machine-general
         machine-kernel-regression machine-luong machine-multi-head machine-retrieval
-        machine-self-attention tiles""",
+        machine-self-attention machine-temperature tiles""",
     "query key weight": "associative-memory induction",
     "query key": "rotary sinusoids",
     "key": "learned-keys",

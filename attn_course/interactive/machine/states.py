@@ -12,6 +12,7 @@ from attn_course.interactive.markup import tag
 KERNELS = ("triangular", "Gaussian", "boxcar", "Epanechnikov")
 THREE = ("scores", "weights", "blend")
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+FROM_COLD_TO_HOT = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 BASELINES = tuple(round(fifth / 5, 1) for fifth in range(-25, 3))
 # Of chapter 05: a query, three keys, and which of them are masked.
 ARROWS: dict[str, Sequence[float]] = {
@@ -109,6 +110,17 @@ STATES = {
             "off": (0, 0, 0),
         },
         controls={"temperature": Slider("temperature", "", TEMPERATURES, 1.0)},
+    ),
+    "temperature": State(
+        chapter="retrieval",
+        label="The attention machine: five keys and a temperature",
+        hint="Turn the temperature. Drag the query.",
+        numbers={
+            "query": (2, 2),
+            "keys": (2, 1, -1, 2, 5, 3, 1, 1, 4, -1),
+            "values": (10, 20, 30, 40, 50),
+        },
+        controls={"temperature": Slider("temperature", "", FROM_COLD_TO_HOT, 1.0)},
     ),
     "kernel_regression": State(
         chapter="kernel_regression",
