@@ -92,16 +92,13 @@ def test_script_turns_vectors_as_the_package(figure: Locator) -> None:
 
 
 @pytest.mark.browser
-def test_curves_are_the_scores_by_distance(figure: Locator) -> None:
+def test_curve_is_the_score_by_distance(figure: Locator) -> None:
     forms = [form | {"base": BASES.index(10_000)} for form in states(4)]
-    for form, got in zip(forms, read_all(figure, forms), strict=True):
+    for got in read_all(figure, forms):
         query, key = (wide(got[name]).repeat(PAIRS) for name in ("query", "key"))
         asked = rotate_by_position(query[None], start=LAST)
         keys = rotate_by_position(key.expand(2 * LAST + 1, -1))
-        by_pair = (asked * keys).view(-1, PAIRS, 2).sum(-1)
-        curves = {name: wide(curve)[::4] for name, curve in got["curves"].items()}
-        assert_close(curves["pair"], by_pair[:, form["pair"]], **EXACT)
-        assert_close(curves["head"], by_pair.sum(-1), **EXACT)
+        assert_close(wide(got["curve"])[::4], (asked * keys).sum(-1), **EXACT)
 
 
 @pytest.mark.browser

@@ -11,7 +11,7 @@ const bounded = (vector, longest) => {
   return vector.map((one) => near(shrunk * one, 0.001));
 };
 
-// The vectors, their scores pair by pair, and both scores at every distance from one end to the other.
+// The vectors, their scores pair by pair, and the head's score at every distance from one end to the other.
 const turnedModel = (state, { pairs, last, longest }) => {
   const [query, key] = [state.query, state.key].map((vector) => bounded(vector, longest)),
     { m, n, base } = state,
@@ -19,8 +19,7 @@ const turnedModel = (state, { pairs, last, longest }) => {
   const speeds = Array.from({ length: pairs }, (_, i) => base ** (-i / pairs)),
     turned = speeds.map((speed) => [turn(query, m * speed), turn(key, n * speed)]),
     scores = turned.map(([one, other]) => dot(one, other)),
-    scoreAt = (distance) => speeds.map((speed) => dot(query, turn(key, distance * speed)));
-  const along = Array.from({ length: 2 * FINE * last + 1 }, (_, i) => scoreAt(i / FINE - last));
+    headAt = (distance) => total(speeds.map((speed) => dot(query, turn(key, distance * speed))));
   return {
     query,
     key,
@@ -29,6 +28,6 @@ const turnedModel = (state, { pairs, last, longest }) => {
     turned,
     scores,
     head: total(scores),
-    curves: { pair: along.map((one) => one[pair]), head: along.map(total) },
+    curve: Array.from({ length: 2 * FINE * last + 1 }, (_, i) => headAt(i / FINE - last)),
   };
 };

@@ -84,7 +84,7 @@ const drawClocks = (pen, box, { pair, turned, scores }, set, { longest }) => {
 const drawCurve = (
   pen,
   [x, y, width, height],
-  { curves, head },
+  { curve, head },
   distance,
   { last, pairs, longest },
 ) => {
@@ -99,7 +99,7 @@ const drawCurve = (
     const looks = { at: "end", small: true, opacity: 0.75 };
     pen.text(`head-level${i}-is`, x - 6, up(level), shown(level, 0), "ink", looks);
   });
-  const points = curves.head.map((score, i) => [across(i / FINE - last), up(score)]),
+  const points = curve.map((score, i) => [across(i / FINE - last), up(score)]),
     here = [across(distance), up(head)];
   pen.line("head", points, "ink", { line: 1.5 });
   const upright = [y, y + height].map((end) => [here[0], end]);
