@@ -287,8 +287,8 @@ def test_what_it_says_is_read_aloud_after_a_pause(page: Page, figure: Locator) -
         (form_of(at=12), "A new best, 3.4: the old sums are multiplied by 0.17. Output, all 12"),
         (form_of(at=10, size=1), "Tile 10 of 144, key 10. A new best, 3.4"),
         (form_of(at=11, size=1), "The best score is still 3.4. Output, so far: "),
-        (form_of(at=20), "Tile 5 of 9: queries 5 to 8. The keys cross again. 208 of 384 numbers"),
-        (form_of(at=36), "384 of 384 numbers have crossed; by the table, 768."),
+        (form_of(at=20), "Tile 5 of 9: queries 5 to 8. The keys are fetched again. 208 of 384"),
+        (form_of(at=36), "384 of 384 numbers fetched or stored; by the table, 768."),
     )
     with read_aloud_after_a_pause(page, figure) as sentence:
         for form, said in told:

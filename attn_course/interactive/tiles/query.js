@@ -1,14 +1,18 @@
 // One query: the scores of its keys, their powers, and the sums that it keeps.
 
+// Full for the keys of the tile, grey for those that are gone, pale for those to come.
+const lookOf = (j, { seen, row, n, side }) =>
+  j >= seen ? ["weight", 0.4] : row || j < seen - n / side ? ["ink", 0.3] : ["weight", 1];
+
 const drawScores = (pen, { left, column, up }, model, { reach }, set) => {
   const { heard, seen, sums, before, n } = model,
     [low, high] = reach;
   drawLevels(pen, "score", [left, left + n * column], up, [0, 2, high]);
   heard.forEach((score, j) => {
     const x = left + column * (j + 0.5),
-      opacity = j < seen ? 1 : 0.4,
+      [role, opacity] = lookOf(j, model),
       stem = [0, score].map((end) => [x, up(end)]);
-    pen.line(`stem${j}`, stem, "weight", { line: 4, opacity });
+    pen.line(`stem${j}`, stem, role, { line: 4, opacity });
   });
   const line = (best) => [left, left + seen * column].map((end) => [end, up(best)]);
   if (seen) {
@@ -37,13 +41,15 @@ const drawScores = (pen, { left, column, up }, model, { reach }, set) => {
 };
 
 // Powers of the keys that have come, as they count now: none is more than 1.
-const drawPowers = (pen, { left, column }, [y, height], { heard, seen, sums, n }) => {
-  const up = scaleOf(0, 1, y + height, y);
+const drawPowers = (pen, { left, column }, [y, height], model) => {
+  const { heard, seen, sums, n } = model,
+    up = scaleOf(0, 1, y + height, y);
   drawLevels(pen, "power", [left, left + n * column], up, [0, 1]);
   heard.slice(0, seen).forEach((score, j) => {
     const top = up(Math.exp(score - sums.best)),
-      bar = [left + column * (j + 0.18), top, column * 0.64, y + height - top];
-    pen.rect(`power${j}`, bar, "weight", { round: 1 });
+      bar = [left + column * (j + 0.18), top, column * 0.64, y + height - top],
+      [role, opacity] = lookOf(j, model);
+    pen.rect(`power${j}`, bar, role, { round: 1, opacity });
   });
 };
 

@@ -27,13 +27,14 @@ attnMachine("tiles", {
     return Math.max(below, drawQuery(pen, [286, 0, pen.width - 286], form, model, set, data));
   },
   say({ B }, { n, tile, count, side, row, column, sums, before, crossed, all, byTable }) {
-    const ways = `${crossed} of ${all} numbers have crossed; by the table, ${byTable}`,
+    const ways = `${crossed} of ${all} numbers fetched or stored; by the table, ${byTable}`,
       from = column * B + 1,
       keys = B > 1 ? `keys ${from} to ${from + B - 1}` : `key ${from}`;
-    if (!tile) return `No key yet. Tiles of ${B} let ${all} numbers cross; the table, ${byTable}.`;
+    if (!tile)
+      return `No key yet. Tiles of ${B} fetch or store ${all} numbers; the table, ${byTable}.`;
     if (row) {
       const asked = `${B > 1 ? "queries" : "query"} ${row * B + 1}${B > 1 ? ` to ${(row + 1) * B}` : ""}`;
-      return `Tile ${tile} of ${count}: ${asked}. The keys cross again. ${ways}.`;
+      return `Tile ${tile} of ${count}: ${asked}. The keys are fetched again. ${ways}.`;
     }
     const best = shown(sums.best, 1),
       rises =
