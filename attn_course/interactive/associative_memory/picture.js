@@ -62,7 +62,7 @@ const formulaOf = ({ rule }, { decay }) =>
 const drawPast = (pen, [x, y, width, height], { history, answer }, { names, colours, most }) => {
   const across = scaleOf(0, most, pen.narrow ? x + 20 : x, x + width),
     wide = across(1) - across(0),
-    told = `answer for ${names[answer.name]}, row by row`;
+    told = `answer for ${names[answer.name]}, pair by pair`;
   pen.text("past", x, y + 6, pen.narrow ? told : `the state's ${told}`, "ink", { small: true });
   pen.rect("past-ground", [across(0), y + 16, most * wide, height - 16], "ink", { opacity: 0.06 });
   history.forEach(({ shares }, row) => {
@@ -102,7 +102,7 @@ const drawRecall = (pen, [x, y, width, height], { history, d }, { most }) => {
     pen.disc(`${memory}-now`, points.at(-1), 4, role);
     names.push([memory, points.at(-1), role]);
   }
-  pen.text("rows-axis", across(18), up(0) + 13, "rows", "ink", { small: true, at: "middle" });
+  pen.text("rows-axis", across(18), up(0) + 13, "pairs", "ink", { small: true, at: "middle" });
   for (const [memory, [px, py], role] of names) {
     const above = [
       [px - 4, py - 12, "end"],
