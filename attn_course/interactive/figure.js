@@ -23,6 +23,7 @@ const attnRestore = (name, root, form) => {
     }
   }
   attnAnnounce(form);
+  root.scrollIntoView(); // what has opened has moved it
 };
 
 // What figures do with their form, their readings and their parts; `part` finds one by its name.
