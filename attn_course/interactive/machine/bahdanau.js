@@ -7,6 +7,8 @@ const drawSums = (plane, { query, keys, off, v }, set) => {
     size = Math.hypot(...v) || 1,
     along = v.map((one) => one / size);
   const corners = [to([-1, 1]), to([1, -1])];
+  const ends = [-9, 9].map((far) => to(along.map((one) => far * one))); // a dot may fall behind v
+  plane.inside("along", () => pen.line("along", ends, "ink", { line: 1, opacity: 0.5 }));
   pen.rect(
     "square",
     [...corners[0], corners[1][0] - corners[0][0], corners[1][1] - corners[0][1]],
