@@ -298,19 +298,22 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
         for mark, shade, (width, runs) in zip(MARKS, shades, exact.items(), strict=False):
             label = f"{width} numbers"
             draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
-        for width, runs in exact.items():
-            name = f"{width} numbers" if width == max(exact) else str(width)
-            _name_on(axes, lengths, 100 * runs.mean(0), name)
+            if width == max(exact):
+                _name_on(axes, lengths, 100 * runs.mean(0), label, "left")
+            else:
+                _name_on(axes, lengths, 100 * runs.mean(0), str(width), "right")
+        axes.axhline(50, color=FAINT, linestyle=":", zorder=0)
         axes.set(xlim=(1, longest), ylim=(0, 102))
         axes.set(xlabel="symbols in the sequence", ylabel="copied exactly, in %")
     return closed(figure)
 
 
-def _name_on(axes: Axes, at: Tensor, curve: Tensor, name: str) -> None:
-    """Write a name on a falling curve, its number where half of the sequences come through."""
-    half = float(np.interp(50, curve.flip(0), at.flip(0)))
-    start = {"xytext": (-10, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
-    axes.annotate(name, (half, 50), bbox=ON_PAPER, zorder=4, **start)
+def _name_on(axes: Axes, at: Tensor, curve: Tensor, name: str, side: str) -> None:
+    """Write a name beside a falling curve, and mark where half of the sequences come through."""
+    half, low = np.interp([50, 20], curve.flip(0), at.flip(0))
+    axes.plot(half, 50, "o", color=INK, markersize=5, zorder=4)
+    beside = {"xytext": (-5 if side == "right" else 5, 0), "textcoords": "offset points"}
+    axes.annotate(name, (low, 20), ha=side, va="center", **beside)
 
 
 def _name_lines(axes: Axes, lines: Mapping[str, tuple[Tensor, Tensor]]) -> None:

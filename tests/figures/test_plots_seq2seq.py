@@ -252,7 +252,7 @@ def test_curves_are_means_in_bands_from_the_least_to_the_greatest(
     assert len({line.get_color() for line in drawn.values()}) == len(runs)
 
 
-def test_each_width_stands_on_its_curve_and_on_no_other() -> None:
+def test_each_width_stands_beside_its_curve_and_on_none() -> None:
     (axes,) = copied().axes
     names = [text for text in axes.texts if isinstance(text, Annotation)]
     widths = WIDTHS.tolist()
@@ -263,11 +263,9 @@ def test_each_width_stands_on_its_curve_and_on_no_other() -> None:
         x, y = text.xy
         assert np.interp(x, LENGTHS, curves[place]) == pytest.approx(y, abs=0.01)
         box = text.get_window_extent().transformed(axes.transData.inverted())
-        assert box.x0 < x < box.x1
+        assert x < box.x0 if text is names[-1] else box.x1 < x
         for other in curves[:place]:
             assert np.interp(box.x0, LENGTHS, other) < y
-        for other in curves[place + 1 :]:
-            assert np.interp(box.x1, LENGTHS, other) > y
 
 
 @pytest.mark.parametrize(("draw", "runs"), [(reach, REACH), (bleu_by_length, BLEU)])
