@@ -93,7 +93,7 @@ def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
 
 
 def stage(weights: Tensor, rise: Tensor, source: Sequence[str], target: Sequence[str]) -> Figure:
-    """Draw a matrix of weights, and in each row a ring where the next step raises the score most.
+    """Draw a matrix of weights, and in each row a ring, the thicker the more the score rises there.
 
     Args:
         weights: A row for each written word, (target_len, source_len).
@@ -104,8 +104,9 @@ def stage(weights: Tensor, rise: Tensor, source: Sequence[str], target: Sequence
     with style(letters=13):
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
         _matrix(axes, weights)
-        ring = {"color": INK, "markerfacecolor": "none", "markersize": 12, "markeredgewidth": 2}
-        axes.plot(rise.argmax(-1), range(len(target)), "o", **ring)
+        most, at = rise.max(-1)
+        ring = {"s": 144, "facecolors": "none", "edgecolors": INK}
+        axes.scatter(at, range(len(target)), **ring, linewidths=3 * most / most.max())
         axes.set_xticks(range(len(source)), source)
         axes.set_yticks(range(len(target)), target)
         axes.set(xlabel="read: key", ylabel="written: query")

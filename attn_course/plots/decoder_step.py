@@ -15,8 +15,7 @@ from attn_course.plots import FAINT, INK, ROLE, closed, ink_of, signed, style
 # The height of each row, and the place of the decoder next to the rows.
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 4.75, 6.25
 # Parts of the picture, from the lowest place to the highest.
-ALL_ROWS, UP_TO_WEIGHTS = (-0.4, 6.7), (-0.4, 3.95)
-SCORES_TO_CONTEXT, CONTEXT_AND_WORD = (1.15, 5.3), (4.45, 6.7)
+ALL_ROWS, SCORES_TO_CONTEXT, CONTEXT_AND_WORD = (-0.4, 6.7), (1.15, 5.3), (4.45, 6.7)
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
 SYMBOL = 15  # points: on a phone an index has then 10 pixels
 NAMED = {"ha": "center", "va": "center", "fontsize": SYMBOL}

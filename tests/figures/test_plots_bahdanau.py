@@ -228,9 +228,10 @@ def test_stage_names_what_is_read_and_written_and_rings_where_the_loss_falls_mos
     (axes,) = stage().axes
     assert [label.get_text() for label in axes.get_xticklabels()] == list("ABCD")
     assert [label.get_text() for label in axes.get_yticklabels()] == list("DCBA")
-    (rings,) = axes.lines
-    assert rings.get_xdata().tolist() == ((weights().argmax(-1) + 1) % 4).tolist()
-    assert list(rings.get_ydata()) == [0, 1, 2, 3]
+    (rings,) = axes.collections
+    most, at = weights().roll(1, -1).max(-1)
+    assert_near(rings.get_offsets(), torch.stack([at, torch.arange(4)], 1))
+    assert_near(rings.get_linewidths(), 3 * most / most.max())
 
 
 def test_there_is_a_bar_for_each_change_the_first_on_top() -> None:

@@ -24,7 +24,6 @@ PAINTED = {
     "query key": "fig-unit fig-turned fig-one-step-back",
     # parts of fig-steps, each in the section of its step; without a name they go by their cells
     "query weight output": "04_bahdanau-019 04_bahdanau-023",
-    "query key value weight": "04_bahdanau-025",
     "key value": "fig-cache",
     "key weight": "fig-comma",
     "value weight": "fig-blocks",
