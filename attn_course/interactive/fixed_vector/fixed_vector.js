@@ -112,7 +112,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     showMarked("other", right ? [] : other, wanted); // for a sentence of one's own
     show("right", right ? written(right) : "");
     const alike = written(said) === written(other) ? "the same" : "something else";
-    show("strange", right ? of : `${of}: the translator of chapter 04 says ${alike}`);
+    show("strange", right ? of : `${of}: a better translator says ${alike}`);
     unfold();
     write("beam-reading", value("beam"));
     // they keep the focus that they have
