@@ -100,7 +100,10 @@ const reinforce = (name) =>
     model: modelOf,
     acts: {
       draw: ({ drawn: [many] }, { cells }) => ({ drawn: [Math.min(many + 1, cells.length)] }),
-      more: ({ drawn: [many] }, { cells }) => ({ drawn: [Math.min(many + 500, cells.length)] }),
+      more: ({ drawn: [many] }, { cells }) => ({
+        drawn: [Math.min(many + 500, cells.length)],
+        step: 3, // the mean
+      }),
     },
     draw(pen, { drawn: [many], baseline }, model) {
       const gap = 22,
