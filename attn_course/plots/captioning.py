@@ -98,7 +98,7 @@ def word_by_word(
         for axes, word, shares, cell in named:
             _image(axes, image, shares)
             # a comma by itself would be lost
-            axes.set_title(word if word[0].isalpha() else f"“{word}”", fontsize=11, pad=3)
+            axes.set_title(word.replace(",", "comma"), fontsize=11, pad=3)
             if cell >= 0:
                 _frame(axes, cell, image.shape[-1] // weights.shape[-1], weights.shape[-1])
     return closed(figure)

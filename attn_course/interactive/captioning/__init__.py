@@ -38,7 +38,7 @@ FIRST_WORD = 1  # the name of the first digit
 TOOLS = {"move": "move the weight", "draw": "draw", "empty": "empty a cell"}
 
 
-def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
+def caption_explorer(images: Sequence[CaptionedImage], tasks: str = "") -> InteractiveFigure:
     """The captioners of chapter 06, whose image and whose weights the reader can change.
 
     Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
@@ -46,6 +46,7 @@ def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
 
     Args:
         images: Images of three by three cells to start from; the first is shown first.
+        tasks: What to try, in a few words, beside the first hint.
 
     Raises:
         ValueError: There is no image, there are more than 8, or one has another grid.
@@ -58,7 +59,7 @@ def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
     return InteractiveFigure(
         name="captioning",
         label="A caption and where each word looked, with an image to draw on",
-        controls=_controls(images),
+        controls=_controls(images, tasks),
         readings=readings(
             guesses="this word", before="left alone, it says", right="the right caption"
         ),
@@ -68,7 +69,7 @@ def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
     )
 
 
-def _controls(images: Sequence[CaptionedImage]) -> str:
+def _controls(images: Sequence[CaptionedImage], tasks: str) -> str:
     named = [", ".join(NAMES[digit] for digit in one.digits if digit is not None) for one in images]
     caption = tag("div", "", class_="attn-caption", data_part="caption", role="group",
                   aria_label="the caption, word by word")  # fmt: skip
@@ -78,7 +79,7 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
     drawing = [button("undo", "undo"), button("clear", "clear"), examples]
     weighing = [button("back", "weights back"), button("play", "play")]
     return (
-        hint("Click a cell: all the weight of the chosen word moves there.")
+        hint(f"Click a cell: all the weight of the chosen word moves there. {tasks}".rstrip())
         + choice("Attention", *attention)
         + tag("div", "".join(weighing), class_="attn-options")
         + caption
