@@ -51,7 +51,6 @@ settings.register_profile("course", deadline=None, derandomize=True, max_example
 settings.load_profile("course")
 
 FIVE = torch.tensor([[2.0, 1], [-1, 2], [5, 3], [1, 1], [4, -1]])
-TAUS = (0.1, 1, 10, 1000)
 
 
 # --- what the figures show ----------------------------------------------------------------------
@@ -69,17 +68,6 @@ def layer() -> Figure:
     keys = ["(2, 1)", "(−1, 2)", "(5, 3)", "(1, 1)", "(4, −1)"]
     output = float(weights[0] @ values)
     return attention_layer("(2, 2)", keys, scores[0], weights[0], values, output)
-
-
-def by_temperature() -> dict[float, Tensor]:
-    """Return the weights of the five-row table at some temperatures."""
-    return {tau: masked_softmax(five_keys()[0] / tau)[0] for tau in TAUS}
-
-
-def temperatures() -> Figure:
-    """Draw the five keys at four temperatures."""
-    *_, values = five_keys()
-    return retrieval.temperatures(torch.tensor([2.0, 2.0]), FIVE, values, by_temperature())
 
 
 def jacobian() -> Figure:
@@ -107,7 +95,7 @@ def hull() -> Figure:
     return retrieval.hull(CORNERS, torch.tensor([[2.0, 1.0], [2.0, 2.0]]), OTHERS)
 
 
-FIGURES = [layer, temperatures, jacobian, axis_mistake, hull]
+FIGURES = [layer, jacobian, axis_mistake, hull]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
@@ -186,7 +174,7 @@ def test_signs_are_as_long_as_each_other() -> None:
 @sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw in (layer, temperatures, hull))
+    assert_laws(draw, is_diagram=draw in (layer, hull))
 
 
 # --- each figure shows its numbers --------------------------------------------------------------
@@ -225,28 +213,6 @@ def test_number_is_legible_on_every_share_of_a_colour_light_and_dark(colour: str
     for share in np.linspace(0, 1, 101):
         assert least_contrast(ink_over(ramp(share)), ramp(share)) >= 4.5
     assert_near(to_rgb(GROUND["dark"]), DARK_GROUND)
-
-
-def test_at_each_temperature_the_discs_lie_on_the_keys_and_their_areas_are_the_weights() -> None:
-    panels = temperatures().axes
-    *_, values = five_keys()
-    for axes, (tau, weights) in zip(panels, by_temperature().items(), strict=True):
-        assert axes.get_title(loc="left") == f"temperature {tau:g}"
-        assert_near([disc.center for disc in axes.patches], FIVE)
-        areas = np.array([disc.radius**2 for disc in axes.patches])
-        assert_near(areas / areas.sum(), weights, atol=1e-6)
-        assert f"output {float(weights @ values):.1f}" in {text.get_text() for text in axes.texts}
-
-
-def test_at_no_temperature_does_a_value_lie_on_a_disc() -> None:
-    figure = temperatures()
-    for axes in figure.axes:
-        for text in axes.texts:
-            if text.get_text().isdigit():
-                box = text.get_window_extent().transformed(axes.transData.inverted())
-                for disc in axes.patches:
-                    nearest = np.clip(disc.center, (box.x0, box.y0), (box.x1, box.y1))
-                    assert np.hypot(*(nearest - disc.center)) > disc.radius, text
 
 
 def test_jacobian_shows_its_numbers_with_zero_in_the_middle_of_the_colours() -> None:
