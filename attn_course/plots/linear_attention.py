@@ -33,15 +33,16 @@ def three_forms(length: int = 8, chunk_len: int = 4) -> Figure:
                 square = Rectangle((key, query), 0.9, 0.9, color=ROLE["weight"])
                 square.set_alpha(1 if query // size == key // size else 0.25)
                 axes.add_patch(square)
-            if size < length:  # the middle of the triangle below the blocks
-                down, across = (length + size) * 0.72, (length - size) * 0.36
-                at = ((length - size) / 2, (length + size) / 2) if size > 1 else (across, down)
-                axes.text(*at, "S", ha="center", va="center", fontsize=17, fontweight="bold")
-            axes.set(xlim=(-0.1, length), ylim=(length, -0.1), xticks=[], yticks=[], title=name)
+            for start in range(size, length, size):  # a state for each chunk but the first
+                axes.text(start / 2, start + size / 2, "S", ha="center", va="center",
+                          fontsize=17 if size > 1 else 10, fontweight="bold")  # fmt: skip
+            axes.set(xlim=(-0.1, length), ylim=(length, -0.1), title=name)
+            for ticks in (axes.set_xticks, axes.set_yticks):
+                ticks([at + 0.45 for at in range(length)], range(1, length + 1), fontsize=10)
+            axes.tick_params(length=0, pad=1)
             axes.set_aspect("equal")
-            axes.set_xlabel(f"keys\n{many} of {size}")
+            axes.set(xlabel=f"keys\n{many} of {size}", ylabel="queries")
             axes.spines[:].set_visible(False)
-        panels[0].set_ylabel("queries")
     return closed(figure)
 
 
