@@ -92,7 +92,9 @@ def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
 # --- weights as matrices --------------------------------------------------------------------------
 
 
-def stage(weights: Tensor, rise: Tensor, source: Sequence[str], target: Sequence[str]) -> Figure:
+def stage(
+    weights: Tensor, rise: Tensor, source: Sequence[str], target: Sequence[str], most: Tensor
+) -> Figure:
     """Draw a matrix of weights, and in each row a ring, the thicker the more the score rises there.
 
     Args:
@@ -100,13 +102,14 @@ def stage(weights: Tensor, rise: Tensor, source: Sequence[str], target: Sequence
         rise: By how much the loss falls with each score, (target_len, source_len).
         source: The words read.
         target: The words written.
+        most: The rise of the thickest ring, in any picture of the row.
     """
     with style(letters=13):
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
         _matrix(axes, weights)
-        most, at = rise.max(-1)
+        high, at = rise.max(-1)
         ring = {"s": 144, "facecolors": "none", "edgecolors": INK}
-        axes.scatter(at, range(len(target)), **ring, linewidths=3 * most / most.max())
+        axes.scatter(at, range(len(target)), **ring, linewidths=4 * (high / most).sqrt())
         axes.set_xticks(range(len(source)), source)
         axes.set_yticks(range(len(target)), target)
         axes.set(xlabel="read: key", ylabel="written: query")

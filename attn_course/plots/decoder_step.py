@@ -130,8 +130,8 @@ def _arrow(
 
 def _name(axes: Axes, y: float, symbol: str = "", word: str = "") -> None:
     """Write the symbol of a row at its left end, with a word above it."""
-    axes.text(0.3, y - (0.22 if word else 0), symbol, ha="left", va="center", fontsize=SYMBOL)
-    axes.text(0.3, y + 0.25, word, ha="left", va="center")
+    axes.text(0.3, y - (0.19 if word else 0), symbol, ha="left", va="center", fontsize=SYMBOL)
+    axes.text(0.3, y + 0.21, word, ha="left", va="center")
 
 
 def _words(axes: Axes, words: Sequence[str], y: float) -> None:

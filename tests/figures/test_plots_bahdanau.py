@@ -57,7 +57,7 @@ def deaf_and_listening() -> Figure:
 
 def stage() -> Figure:
     """Draw a matrix of weights, with rings in other columns than the darkest cells."""
-    return bahdanau.stage(weights(), weights().roll(1, -1), "ABCD", "DCBA")
+    return bahdanau.stage(weights(), weights().roll(1, -1), "ABCD", "DCBA", torch.tensor(1.0))
 
 
 def alignment() -> Figure:
@@ -231,7 +231,7 @@ def test_stage_names_what_is_read_and_written_and_rings_where_the_loss_falls_mos
     (rings,) = axes.collections
     most, at = weights().roll(1, -1).max(-1)
     assert_near(rings.get_offsets(), torch.stack([at, torch.arange(4)], 1))
-    assert_near(rings.get_linewidths(), 3 * most / most.max())
+    assert_near(rings.get_linewidths(), 4 * most.sqrt())
 
 
 def test_there_is_a_bar_for_each_change_the_first_on_top() -> None:
