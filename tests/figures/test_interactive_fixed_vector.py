@@ -152,7 +152,7 @@ def test_words_are_replaced_one_on_top_of_the_other(figure: Locator) -> None:
         figure.locator("[data-part=place]").select_option(label=word)
         figure.locator("[data-part=other]").select_option(other)
         assert figure.get_by_label("English").input_value() == typed
-    figure.get_by_text("a better translator says").wait_for()
+    figure.get_by_text("chapter 04's translator says").wait_for()
     figure.locator("[data-part='said-reading']", has_text="mars").wait_for()
 
 
@@ -168,7 +168,7 @@ def test_the_tree_shows_the_first_wrong_word(figure: Locator) -> None:
 def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> None:
     typed = unseen_pairs((15, 20), 2)[1].source
     figure.get_by_label("English").fill(detokenise(typed))
-    figure.get_by_text("a better translator says something else").wait_for()
+    figure.get_by_text("chapter 04's translator says something else").wait_for()
     (ours,), (other,) = (load(name).translate([typed]) for name in ("fixed", "bahdanau"))
     assert said(figure) == detokenise(ours)
     assert reading(figure)["other"] == list(other)
@@ -178,9 +178,9 @@ def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> 
     assert not figure.locator("[data-part='right-reading']").is_visible()
     assert figure.locator("[data-part='other-reading']").inner_text() == detokenise(other)
     figure.get_by_label("English").fill("The agreement was signed.")
-    figure.get_by_text("0 of 6 words: a better translator says the same").wait_for()
+    figure.get_by_text("0 of 6 words: chapter 04's translator says the same").wait_for()
     figure.get_by_label("English").fill(detokenise(typed))
-    figure.get_by_text("a better translator says something else").wait_for()
+    figure.get_by_text("chapter 04's translator says something else").wait_for()
     figure.get_by_label("English").fill("The cat <b>sat</b>")
     assert_refused_beside(figure, "English", "It has never met “cat”, “<b>sat</b>”.")
     figure.get_by_label("English").fill("law " * 300)

@@ -79,7 +79,7 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
             read="it reads",
             said="it says",
             right="right is",
-            other="a better one",  # for a sentence of one's own
+            other="chapter 04's",  # for a sentence of one's own
             strange="underlined",
         ),
         data=_data(pairs, numbers, steps),

@@ -10,7 +10,8 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const box = { tabindex: 0, role: "group", "aria-label": "beginnings that were tried" };
   for (const [key, one] of Object.entries(box)) scroll.setAttribute(key, one);
   const legend = document.createElement("p");
-  legend.textContent = "Under each word, the probability of the sentence so far.";
+  legend.textContent =
+    "Under each word, the probability of the sentence so far. Scroll for the rest.";
   scroll.append(legend, tree);
   form.after(scroll);
   const texts = data.pairs.map(([source]) => written(source));
@@ -112,7 +113,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     showMarked("other", right ? [] : other, wanted); // for a sentence of one's own
     show("right", right ? written(right) : "");
     const alike = written(said) === written(other) ? "the same" : "something else";
-    show("strange", right ? of : `${of}: a better translator says ${alike}`);
+    show("strange", right ? of : `${of}: chapter 04's translator says ${alike}`);
     unfold();
     write("beam-reading", value("beam"));
     // they keep the focus that they have
