@@ -102,7 +102,7 @@ def stage(
         rise: By how much the loss falls with each score, (target_len, source_len).
         source: The words read.
         target: The words written.
-        most: The rise of the thickest ring, in any picture of the row.
+        most: The largest rise of all pictures that are compared; its ring is the thickest.
     """
     with style(letters=13):
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
