@@ -25,7 +25,7 @@ const drawKind = (
   { scores, weights },
 ) => {
   const opacity = pen.seen(2),
-    size = `typically ${shown(typical, 1)}`,
+    size = `typically \u00b1${shown(typical, 1)}`,
     largest = `largest ${shown(Math.max(...weights))}`,
     from = 22,
     ends = [-most, most];
@@ -57,7 +57,8 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
     ? "3 slope, mean of 48 draws"
     : "3 slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
   pen.text("slope", 28, top - 20, title, "ink", { bold: true });
-  drawLevels(pen, "level", [28, pen.width - 20], y, [0, 0.5, 1]);
+  drawLevels(pen, "level", [28, pen.width - 20], y, opacity ? [0, 0.5, 1] : []);
+  if (!opacity) pen.text("d", 28, top + height - 8, "drag the width d", "ink", { small: true });
   for (let d = 1; d <= stops[last]; d *= 4)
     pen.text(`width${d}`, octave(Math.log2(d)), top + height + 16, d, "ink", {
       at: "middle",
@@ -70,7 +71,7 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
       [x(place), top + height],
     ],
     "ink",
-    { opacity: 0.7 },
+    { opacity: 0.7 * opacity },
   );
   // a curve has come as far as the width, its name goes on from there, as long as there is room
   const long = 118,
@@ -120,7 +121,7 @@ attnMachine("machine-scaled-dot-product", {
     if (step === 1)
       return `Width ${d}: a typical score (grey band) is ${shown(Math.sqrt(d), 1)}; after the root, 1.0.`;
     if (step === 2)
-      return `Width ${d}: the largest of sixteen weights is ${shown(most(raw.weights))} without the root, ${shown(most(root.weights))} with it.`;
+      return `Width ${d}, one draw: the largest of sixteen weights is ${shown(most(raw.weights))} without the root, ${shown(most(root.weights))} with it.`;
     return `Width ${d}: the mean slope is ${shown(raw.mean)} without the root, ${shown(root.mean)} with it.`;
   },
 });
