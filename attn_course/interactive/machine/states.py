@@ -201,6 +201,7 @@ STATES = {
         label="The attention machine: three projections",
         hint="Drag a word, or a square of a matrix. Click a row of weights to follow its word.",
         steps=("queries", "keys", "values", "weights", "output"),
+        opens=3,
         numbers={
             "x": (0, 2, 1, 1, 2, 0),
             "W_Q": (0, 0, 2, 0),
