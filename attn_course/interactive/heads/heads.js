@@ -81,9 +81,12 @@ attnFigure("heads", (root, data, say, parts) => {
       );
     });
     const names = columns.map((j) => pieces[j]).join(" + "),
-      said = narrow ? "%" : `to ${names}`;
+      said = narrow ? ["%", "% to\nboth"][columns.length - 1] : `to ${names}`;
     const end = narrow ? { x: start + 38, "text-anchor": "end" } : { x: start };
-    drawn.push(attnElement("text", { ...end, y: top - 8, class: "attn-name" }, said));
+    for (const [above, line] of said.split("\n").reverse().entries())
+      drawn.push(
+        attnElement("text", { ...end, y: top - 8 - 14 * above, class: "attn-name" }, line),
+      );
     for (const one of drawn) one.setAttribute("aria-hidden", "true");
     large.append(...drawn);
     for (const j of columns) large.querySelector(`[data-column="${j}"]`).classList.add("attn-name");
