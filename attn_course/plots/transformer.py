@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Wedge
 from torch import Tensor
 
-from attn_course.plots import BROWN, COMPARED, FAINT, INK, PAPER, VIOLET, closed, style
+from attn_course.plots import BROWN, COMPARED, FAINT, INK, PAPER, ROLE, VIOLET, closed, style
 from attn_course.plots.clock import draw_clock
 from attn_course.plots.curves import draw_mean_and_range
 
@@ -108,6 +109,13 @@ def turned(places: Sequence[int] = (1, 4), later: int = 10, step: float = 0.3) -
                 for (name, start), place in zip(begin.items(), at, strict=True)
             ]
             draw_clock(axes, "", [(name, role, angle, 1.0) for role, name, angle in hands])
+            if not more:  # where the hands began, and a dot for each step since
+                for (role, start), place in zip(begin.items(), at, strict=True):
+                    steps = [start + step * n for n in range(place + 1)]
+                    dots = [(math.sin(angle), math.cos(angle)) for angle in steps]
+                    pale = LineCollection([[(0, 0), dots[0]]], colors=ROLE[role], alpha=0.4)
+                    axes.add_collection(pale)
+                    axes.scatter(*zip(*dots[1:], strict=True), s=12, color=ROLE[role], zorder=3)
             from_twelve = [90 - math.degrees(angle) for *_, angle in hands]
             axes.add_patch(Wedge((0, 0), 0.55, *reversed(from_twelve), color=FAINT, zorder=0))
             ends = (-1.25, 2.45) if math.sin(hands[-1][-1]) > 0 else (-2.45, 1.25)
@@ -176,16 +184,19 @@ def worth(
     return closed(figure)
 
 
-def leak(runs: Mapping[str, Tensor], every: int, chance: float = math.log(512)) -> Figure:
+def leak(
+    runs: Mapping[str, Tensor], every: int, written: Tensor, chance: float = math.log(512)
+) -> Figure:
     """Draw the loss by step of models of which one sees its answers.
 
     Args:
         runs: For each model, the losses of all seeds, (num_seeds, num_points).
         every: The steps from one loss to the next.
+        written: What the first of them pays at last where it cannot see, (num_seeds,).
         chance: The loss of one who knows nothing.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(PHONE, 2.5))
+        figure, axes = plt.subplots(figsize=(PHONE, 2.8))
         axes.axhline(chance, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         end = every * max(losses.shape[1] for losses in runs.values())
         axes.text(end, chance + 0.1, "knowing nothing", ha="right", va="bottom")
@@ -197,7 +208,11 @@ def leak(runs: Mapping[str, Tensor], every: int, chance: float = math.log(512)) 
             half = int((mean < middle).nonzero()[0])
             beside = float(at[half]) + 5, float(mean[half]) + 0.15
             axes.text(*beside, name, color=colour, va="bottom")
-        axes.set(xlim=(0, None), ylim=(0, 1.2 * chance), xlabel="steps", ylabel="nats a piece")
+        axes.scatter([end] * len(written), written, color=COMPARED[0], s=16)
+        beside = 0.96 * end, written.mean().item()
+        axes.text(*beside, "when it has to write", color=COMPARED[0], ha="right", va="center")
+        top = 1.1 * max(chance, written.max().item())
+        axes.set(xlim=(0, 1.03 * end), ylim=(0, top), xlabel="steps", ylabel="nats a piece")
     return closed(figure)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Wedge
 from numpy.testing import assert_allclose as assert_near
@@ -29,6 +30,7 @@ LOSSES = {
     name: torch.stack([torch.linspace(6, end, 8) + seed / 20 for seed in range(3)])
     for name, end in (("without", 0.1), ("with", 4))
 }
+WRITTEN = torch.tensor([9.1, 9.3, 9.4])
 FOUND = {
     "moves along": {"1-1": 3.0, "2-2": 2.5, "3-4": 2.1, "5-8": 1.9},
     "everything": {"1-1": 3.0, "2-2": 2.5, "3-4": 2.1, "5-8": 2.4},
@@ -57,7 +59,7 @@ def worth() -> Figure:
 
 def leak() -> Figure:
     """Draw the losses with the mask and without."""
-    return transformer.leak(LOSSES, 25)
+    return transformer.leak(LOSSES, 25, WRITTEN)
 
 
 def by_position() -> Figure:
@@ -134,8 +136,10 @@ def test_leak_shows_the_mean_loss_of_each_model() -> None:
         assert line.get_label() == name
         assert_near(line.get_ydata(), losses.mean(0))
         assert_near(line.get_xdata(), 25 * torch.arange(1, 9))
+    (written,) = (one for one in axes.collections if isinstance(one, PathCollection))
+    assert_near(written.get_offsets()[:, 1], WRITTEN)
     named = {text.get_text(): text.get_color() for text in axes.texts}
-    del named["knowing nothing"]
+    del named["knowing nothing"], named["when it has to write"]
     assert named == {line.get_label(): line.get_color() for line in curves}
 
 
