@@ -180,7 +180,7 @@ def drop(
         end = every * (max(values.shape[1] for values in losses.values()) - 1)
         above.text(end, chance + 0.05, "knowing nothing", ha="right", va="bottom")
         colours = (VIOLET, BROWN, INK)
-        for axes, runs, inks in ((above, losses, colours), (below, scores, (INK, INK))):
+        for axes, runs, inks in ((above, losses, colours), (below, scores, (INK, VIOLET))):
             for (name, values), colour, mark in zip(runs.items(), inks, LINES, strict=False):
                 at = every * torch.arange(values.shape[1])
                 draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
@@ -193,8 +193,9 @@ def drop(
         lines = [line for line in above.lines if line.get_label() in dict(flat)]
         above.legend(handles=lines, loc="upper right", bbox_to_anchor=(1, under / (1.2 * chance)))
         sides = {"va": "top"}, {"va": "bottom"}  # the lower one below, the upper one above
-        for (name, values), side, away in zip(scores.items(), sides, (-0.13, 0.03), strict=True):
-            below.text(end, values[:, -1].mean().item() + away, name, ha="right", **side)
+        for line, side, away in zip(below.lines, sides, (-0.13, 0.03), strict=True):
+            height, colour = float(line.get_ydata()[-1]) + away, line.get_color()
+            below.text(end, height, line.get_label(), color=colour, ha="right", **side)
         above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")
         below.set(
             ylim=(0, 1.1), yticks=(0, 0.5, 1), xlim=(0, None), xlabel="steps", ylabel="weight"
