@@ -48,7 +48,7 @@ const weightTable = (root, layout, picture = root.querySelector("svg")) => {
     const right = left + wide * columns.length,
       bottom = top + tall * rows.length;
     const turn = wide < UPRIGHT ? -90 : -60;
-    const heads = (places.isHeadless ? [] : columns).map((word, j) =>
+    const heads = columns.map((word, j) =>
       attnElement(
         "text",
         {

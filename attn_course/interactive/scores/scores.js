@@ -2,19 +2,15 @@ attnFigure("scores", (root, data, say, parts) => {
   const { form, picture, part, value, keep, write, show, trouble, ran } = parts;
   const all = Object.keys(data.models);
   const forAll = (make) => Object.fromEntries(all.map((name) => [name, make(name)]));
-  // on a phone the two stand one below the other, and both are seen at once
+  // on a phone the two stand one below the other
   const isNarrow = () => root.clientWidth < 480;
-  let now, topmost;
-  const layoutOf = (name) => () => {
-    const isHeadless = isNarrow() && name !== topmost; // its columns are those above
-    const top = isHeadless ? 28 : 112;
-    return { left: 100, top, wide: 17, tall: isNarrow() ? 15 : 25, isHeadless };
-  };
+  let now;
+  const layout = () => ({ left: 100, top: 112, wide: 17, tall: isNarrow() ? 15 : 25 });
   const pictures = forAll((name) => attnElement("svg", { "data-model": name }));
   // the first one, which is shown, says what all of them show
   const order = [...new Set([...Object.keys(data.first), ...all])];
   picture.replaceWith(...order.map((name) => pictures[name]));
-  const grids = forAll((name) => weightTable(root, layoutOf(name), pictures[name]));
+  const grids = forAll((name) => weightTable(root, layout, pictures[name]));
 
   const isLocal = (name) => name.startsWith("local");
 
@@ -26,7 +22,6 @@ attnFigure("scores", (root, data, say, parts) => {
     const window = Number(value("window"));
     const wide = (name) => (isLocal(name) ? `${name}, D = ${window}` : name);
     write("window-reading", `D = ${window}`);
-    topmost = order.find((name) => said[name]);
     for (const name of all) {
       pictures[name].toggleAttribute("hidden", !said[name]);
       if (!said[name]) {
