@@ -115,7 +115,7 @@ def _diagram(
             line = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 2}
             line |= {"patchA": drawn[start].get_bbox_patch(), "patchB": drawn[end].get_bbox_patch()}
             line["linestyle"] = (0, (3, 2)) if (start, end) in dashed else "-"
-            line["linewidth"] = 2.5 if nodes[end].tick == ticks <= TICKS else 1
+            line["linewidth"] = 2.5 if nodes[end].tick == ticks < 2 * len(STEPS) else 1
             if not nodes[start].role:
                 line["shrinkA"] = 9
             axes.annotate("", nodes[end][:2], nodes[start][:2], arrowprops=line)

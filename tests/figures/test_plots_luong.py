@@ -173,7 +173,7 @@ def test_nothing_is_made_before_what_leads_to_it_and_one_decoder_makes_one_at_a_
 
 
 def test_after_each_tick_arrows_lead_to_what_is_made_and_looks_are_counted() -> None:
-    counted = [[1, 0], [1, 0], [2, 0], [2, 3]]
+    counted = [[1, 0], [1, 0], [2, 0], [2, 3], [3, 3]]
     for tick, looks in enumerate(counted, 1):
         for nodes, pairs in zip((luong.BAHDANAU, luong.LUONG), drawn_arrows(tick), strict=True):
             ends = {end for _, end in pairs}
