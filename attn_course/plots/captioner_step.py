@@ -1,9 +1,13 @@
 """One word of a captioner as a diagram: image, grid of features, weights, context, state, word."""
 
+from collections.abc import Callable, Iterable
+from functools import partial
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
+from matplotlib.text import Annotation, Text
 from torch import Tensor
 
 from attn_course.plots import (
@@ -44,7 +48,8 @@ def captioner_step(
         gate: How much of the weighted sum gets through, from 0 to 1.
         given: The word before.
         said: The written word.
-        steps: The first so many steps are drawn: weights, context, state, word.
+        steps: The first so many steps are drawn: weights, context, state, word. The arrows of
+            the last of them are thick.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.9))
@@ -55,17 +60,25 @@ def captioner_step(
         _arrow(axes, (DECODER - 0.7, ASKS - 0.2), (GRID + SIDE / 2 + 0.1, HALFWAY))
         axes.text(*GIVEN, given, ha="center", va="center", style="italic")
         axes.text(GIVEN[0] - 0.4, GIVEN[1], "word before:", ha="right", va="center")
-        if steps > 1:
-            _context(axes, gate)
-        if steps > 2:
-            _state(axes)
-        if steps > 3:
-            _word(axes)
+        rest: list[Callable[[Axes], None]] = [partial(_context, gate=gate), _state, _word]
+        for step, draw in enumerate(rest, 2):
+            if step <= steps:
+                before = len(axes.texts)
+                draw(axes)
+                if step == steps:
+                    _thick(axes.texts[before:])
         word = said if steps > 3 else "?"
         axes.text(DECODER, SAID, word, ha="center", va="center", fontweight="bold")
         axes.set(xlim=(-0.75, 12.2), ylim=(-1.2, 8.0), aspect="equal")
         axes.axis("off")
     return closed(figure)
+
+
+def _thick(texts: Iterable[Text]) -> None:
+    """Make the arrows among these thick."""
+    for text in texts:
+        if isinstance(text, Annotation) and text.arrow_patch is not None:
+            text.arrow_patch.set_linewidth(2.5)
 
 
 def _picture(axes: Axes, image: Tensor, grid: int) -> None:

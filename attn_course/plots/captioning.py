@@ -80,6 +80,8 @@ def word_by_word(
 ) -> Figure:
     """Draw an image once for each word, with the weights at that word laid over it.
 
+    Beside the word stands the largest weight, if there is one.
+
     Args:
         image: The image to describe, (height, width).
         words: The words of the caption.
@@ -98,7 +100,9 @@ def word_by_word(
         for axes, word, shares, cell in named:
             _image(axes, image, shares)
             # a comma by itself would be lost
-            axes.set_title(word.replace(",", "comma"), fontsize=11, pad=3)
+            axes.set_title(word.replace(",", "comma"), loc="left", fontsize=11, pad=3)
+            if shares.any():
+                axes.set_title(f"{shares.max():.2f}", loc="right", fontsize=11, pad=3, color=GREY)
             if cell >= 0:
                 _frame(axes, cell, image.shape[-1] // weights.shape[-1], weights.shape[-1])
     return closed(figure)

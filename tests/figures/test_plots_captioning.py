@@ -150,7 +150,9 @@ def test_captions_stand_below_and_what_is_not_wanted_is_bold() -> None:
 def test_each_word_has_a_picture_whose_paper_is_as_purple_as_its_weights() -> None:
     figure = word_by_word()
     shown = [axes for axes in figure.axes if axes.images]
-    assert [axes.get_title() for axes in shown] == WORDS
+    assert [axes.get_title(loc="left") for axes in shown] == WORDS
+    largest = [f"{shares.max():.2f}" for shares in weights()]
+    assert [axes.get_title(loc="right") for axes in shown] == largest
     full, ink = np.asarray(to_rgb(ROLE["weight"])), image().numpy()
     for axes, shares in zip(shown, weights().numpy(), strict=True):
         drawn = np.asarray(axes.images[0].get_array())
@@ -243,6 +245,10 @@ def test_every_step_adds_to_the_one_before() -> None:
     new = ["$s_{t-1}$", "$\\beta_t c_t$", "$s_t$", "seven"]
     for steps, figure in enumerate(drawn, 1):
         assert [name for name in new if name in words_in(figure)] == new[:steps]
+        lines = [
+            t.arrow_patch.get_linewidth() for t in figure.axes[0].texts if hasattr(t, "arrow_patch")
+        ]
+        assert (max(lines) > 2 * min(lines)) == (steps > 1)
     (axes,) = drawn[-1].axes
     assert all(figure.axes[0].axis() == axes.axis() for figure in drawn)
 
