@@ -26,3 +26,13 @@ const attend = (scores, values, { off = [], temperature = 1 } = {}) => {
     powers = logits.map(Math.exp);
   return { scores, powers, sum: total(powers), weights, output: blend(weights, values), empty };
 };
+
+// A blend as a sum, with as many digits of the weights as it needs to come out on paper.
+const blendInWords = (weights, values, output, places = 2) => {
+  const written = (digits) => weights.map((weight) => Number(weight.toFixed(digits)));
+  const comesOut = (digits) =>
+    shown(dot(written(digits), values), places) === shown(output, places);
+  const digits = [2, 3, 4].find(comesOut) ?? 5;
+  const parts = weights.map((weight, j) => `${shown(weight, digits)} \u00b7 ${values[j]}`);
+  return `${parts.join(" + ")} = ${shown(output, places)}`;
+};

@@ -26,11 +26,6 @@ attnMachine("machine-retrieval", {
     if (empty) return "Every key is masked, and 0/0 has no answer. This course answers 0.";
     if (step === 2)
       return `Each power is divided by their sum ${shown(sum)}: the weights are ${listed(weights)}.`;
-    // as many digits as the sum needs to come out on paper
-    const written = (digits) => weights.map((weight) => Number(weight.toFixed(digits)));
-    const comesOut = (digits) => shown(dot(written(digits), values)) === shown(output);
-    const digits = [2, 3, 4].find(comesOut) ?? 5;
-    const parts = weights.map((weight, j) => `${shown(weight, digits)} \u00b7 ${values[j]}`);
-    return `${parts.join(" + ")} = ${shown(output)}: the values balance there.`;
+    return `${blendInWords(weights, values, output)}: the values balance there.`;
   },
 });

@@ -43,8 +43,9 @@ attnMachine("machine-temperature", {
     return tall;
   },
 
-  say({ query, temperature }, { scores, effective }, step) {
+  say({ query, temperature, values }, { scores, weights, output, effective }, step) {
     if (step === 1) return `The query ${shownPair(query)} has the scores ${listed(scores, 1)}.`;
-    return `At temperature ${temperature} the effective number of keys is ${shown(effective, 1)} of 5.`;
+    const sum = step === 3 ? `${blendInWords(weights, values, output, 1)}. ` : "";
+    return `${sum}At temperature ${temperature} the effective number of keys is ${shown(effective, 1)} of 5.`;
   },
 });
