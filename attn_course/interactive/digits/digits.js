@@ -1,4 +1,6 @@
 // A reader draws a digit, sets the width, and makes half of the labels random.
+const NIB = 6; // half of the pen's width: no ink leaves the pad
+
 attnFigure("digits", (root, data, say, parts) => {
   const { form, picture, part, value, keep, write } = parts,
     pen = makePen(picture),
@@ -49,7 +51,7 @@ attnFigure("digits", (root, data, say, parts) => {
   const pointOf = ({ clientX, clientY }) => {
     const pad = picture.querySelector(".pad").getBoundingClientRect();
     const at = [(clientX - pad.left) / pad.width, (clientY - pad.top) / pad.height];
-    return at.map((one) => Math.round(POINTS * clamp(one, 0, 1)));
+    return at.map((one) => Math.round(clamp(POINTS * one, NIB, POINTS - NIB)));
   };
   let before = "";
   picture.addEventListener("pointerdown", (event) => {
