@@ -47,7 +47,7 @@ quick: style ## what your changes since the last commit can have broken, in a mi
 	@$(BIN)/python tools/quick.py --since $(SINCE)
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "Checking everything: about 15 minutes of processor time, on two cores."
+	@echo "Checking everything: about 13 minutes of processor time, on two cores."
 	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 	@$(OF_ENGINE)$(PYTEST) $(SLOWEST)
 
