@@ -71,7 +71,9 @@ def test_every_link_opens_its_state(
     colours: str,
 ) -> None:
     base = book.html.resolve().as_uri()
-    with browser.new_context(viewport=size(shape), color_scheme=colours) as window:
+    with browser.new_context(
+        viewport=size(shape), color_scheme=colours, reduced_motion="reduce"
+    ) as window:
         page = window.new_page()
         seen = watch(page, base)
         for number, (name, state) in enumerate(sample(links, 12, "".join)):
