@@ -60,7 +60,7 @@ const drawBlock = (pen, now, block, [x, top, width, row], silence) => {
   dot(`block${block}`, 0, title, names);
   names.forEach((name, i) => {
     const part = name.split(".")[1],
-      looks = { small: true, opacity: now.off.has(name) ? 0.5 : 1 };
+      looks = { small: true, opacity: now.off.has(name) ? 0.6 : 1 };
     if (part === "maps") pen.text(`${name}-name`, x + 28, y(i + 1), "the two maps", "ink", looks);
     else drawHead(pen, now, name, [x, y(i + 1), width, row]);
     dot(name, i + 1, `${title}, ${part === "maps" ? part : `head ${i}`}`, [name]);
