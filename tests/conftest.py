@@ -23,7 +23,7 @@ from filelock import FileLock
 
 from tests import kernels
 from tests.sampling import left_to_proofs, takes_all
-from tools.browser import FLAGS, chromium
+from tools.browser import launch
 
 if TYPE_CHECKING:
     from hintgrader.supervisor.process import SandboxProcess
@@ -231,7 +231,7 @@ def running_browser() -> Browser:
 
     playwright = RUNNING_BROWSER.enter_context(sync_playwright())
     RUNNING_BROWSER.callback(running_browser.cache_clear)
-    browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    browser = launch(playwright)
     RUNNING_BROWSER.callback(browser.close)
     return browser
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
 
 # A sandbox needs rights that a container lacks; the rest keeps the browser from calling home.
 FLAGS = [
@@ -26,3 +30,19 @@ def chromium() -> str | None:
     """Return the browser's path: $CHROMIUM, or one on PATH; None for Playwright's own."""
     names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+def launch(playwright: Playwright, attempts: int = 3) -> Browser:
+    """Start it; now and then one crashes while it starts, and the next does not.
+
+    Raises:
+        Error: None starts.
+    """
+    from playwright.sync_api import Error
+
+    for _ in range(attempts - 1):
+        try:
+            return playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        except Error:
+            continue
+    return playwright.chromium.launch(executable_path=chromium(), args=FLAGS)

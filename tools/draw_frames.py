@@ -27,7 +27,7 @@ from attn_course.interactive.machine.states import STATES
 from attn_course.interactive.rotary import rotary_explorer
 from attn_course.interactive.tiles import tile_explorer
 from attn_course.interactive.writer import writer_explorer
-from tools.browser import FLAGS, chromium
+from tools.browser import launch
 from tools.cells import as_text, put, read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +99,7 @@ def main(names: list[str]) -> None:
     """Draw these figures, or all, and renew the notebooks."""
     found = figures()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = launch(playwright)
         for name in names or found:
             for file, picture in frames(browser, found[name]):
                 file.parent.mkdir(exist_ok=True)

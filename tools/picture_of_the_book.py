@@ -11,7 +11,7 @@ import io
 import sys
 from pathlib import Path
 
-from browser import FLAGS, chromium
+from browser import launch
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -28,7 +28,7 @@ def main(target: Path) -> None:
     if not PAGE.is_file():
         sys.exit(f"{PAGE} is not there: run `make book`")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = launch(playwright)
         page = browser.new_page(viewport=SEEN, device_scale_factor=SCALE)
         page.goto(PAGE.as_uri())
         page.locator(FIGURE).wait_for()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from browser import FLAGS, chromium
+from browser import chromium, launch
 from bs4 import Tag
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 from print_pages import ROOT, NotBuilt, address_of, join, pages
@@ -94,7 +94,7 @@ def start(playwright: Playwright) -> Browser:
     """The browser that the tests use: $CHROMIUM, or one on PATH, or Playwright's own."""
     path = chromium()
     try:
-        return playwright.chromium.launch(executable_path=path, args=FLAGS)
+        return launch(playwright)
     except Error as error:
         what = path or "Playwright's own Chromium"
         raise NoBrowser(
