@@ -40,9 +40,9 @@ def launch(playwright: Playwright, attempts: int = 3) -> Browser:
     """
     from playwright.sync_api import Error
 
-    for _ in range(attempts - 1):
-        try:
-            return playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        except Error:
-            continue
-    return playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    try:
+        return playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    except Error:
+        if attempts == 1:
+            raise
+        return launch(playwright, attempts - 1)

@@ -80,6 +80,11 @@ def button(name: str, text: str) -> str:
     return tag("button", escape(text), type="button", data_part=name)
 
 
+def head(text: str) -> str:
+    """The first line of the controls: what to do first, and a button that starts again."""
+    return tag("div", hint(text) + button("reset", "start again"), class_="attn-head")
+
+
 def kept(**values: object) -> str:
     """Return hidden inputs for choices made in the picture, so that a link can carry them."""
     return "".join(

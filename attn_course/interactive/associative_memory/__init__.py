@@ -12,7 +12,7 @@ from attn_course.interactive.associative_memory.pairs import (
     favourites,
     keys_and_codes,
 )
-from attn_course.interactive.controls import button, choice, hint, kept, more, option, slider
+from attn_course.interactive.controls import choice, head, kept, more, option, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS as PICTURES
 from attn_course.interactive.markup import tag
@@ -49,14 +49,13 @@ def associative_memory_explorer() -> InteractiveFigure:
 
 
 def _controls() -> str:
-    told = hint("Write pairs. Click a name to ask.")
     written = "_".join(f"{name}_{colour}" for name, colour in enumerate(favourites()[:BEGUN]))
     acts = {"one": "write one", "all": "write all \u25b8"}
     again = tag("button", "another colour", type="button", data_act="again")
     vectors = (option("radio", "vectors", one, one, one == "hidden") for one in ("hidden", "shown"))
     rules = (option("radio", "rule", one, one, one == "add") for one in RULES)
     return (
-        tag("div", told + button("reset", "start again"), class_="attn-head")
+        head("Write pairs. Click a name to ask.")
         + kept(rows=written, asked="0")
         + "".join(tag("button", text, type="button", data_act=act) for act, text in acts.items())
         + more(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from attn_course.interactive.controls import button, hint, slider
+from attn_course.interactive.controls import head, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.markup import tag
@@ -34,11 +34,7 @@ def key_explorer(
     return InteractiveFigure(
         name="learned-keys",
         label="Eight keys that learn from colours",
-        controls=tag(
-            "div",
-            hint("Drag the steps, or let the keys learn.") + button("reset", "start again"),
-            class_="attn-head",
-        )
+        controls=head("Drag the steps, or let the keys learn.")
         + slider("after", "key", 0, len(steps) - 1, 0, label="steps")
         + tag("button", "learn \u25b8", type="button", data_act="learn"),
         data={

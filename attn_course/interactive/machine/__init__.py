@@ -3,7 +3,7 @@
 `states.py` says what each state holds; the tests compare its numbers with those of the package.
 """
 
-from attn_course.interactive.controls import hint, option
+from attn_course.interactive.controls import head, option
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.machine.states import STATES, State
@@ -31,9 +31,7 @@ def attention_machine(state: str) -> InteractiveFigure:
     return InteractiveFigure(
         name=name_of(state),
         label=opened.label,
-        controls=tag("div", hint(opened.hint) + _reset(), class_="attn-head")
-        + _steps(opened)
-        + opened.html,
+        controls=head(opened.hint) + _steps(opened) + opened.html,
         data={"stops": opened.stops, "width": WIDTHS["wide"], **opened.data()},
     )
 
@@ -41,10 +39,6 @@ def attention_machine(state: str) -> InteractiveFigure:
 def name_of(state: str) -> str:
     """The name of the figure of a state, as in the addresses of its files."""
     return f"machine-{state.replace('_', '-')}"
-
-
-def _reset() -> str:
-    return tag("button", "start again", type="button", data_part="reset")
 
 
 def _steps(state: State) -> str:

@@ -4,7 +4,7 @@ The same two vectors of two numbers stand in each pair of a head. Each pair turn
 positions at its own speed; the score of the head is the sum of the dot products of its pairs.
 """
 
-from attn_course.interactive.controls import button, hint, kept, slider
+from attn_course.interactive.controls import head, kept, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.markup import tag
@@ -36,9 +36,8 @@ def rotary_explorer() -> InteractiveFigure:
 
 
 def _controls() -> str:
-    told = hint("Drag an arrow or a position, or move both together.")
     return (
-        tag("div", told + button("reset", "start again"), class_="attn-head")
+        head("Drag an arrow or a position, or move both together.")
         + kept(query="1.8_0.6", key="1.6_1", pair="2")
         + slider("m", "query", 0, LAST, 24, label="query at")
         + slider("n", "key", 0, LAST, 17, label="key at")

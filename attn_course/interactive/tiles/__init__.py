@@ -4,7 +4,7 @@ One query is followed through its row of tiles: best score, total, blend and out
 over the whole table, and the numbers that cross between the two memories are counted.
 """
 
-from attn_course.interactive.controls import button, hint, kept, slider
+from attn_course.interactive.controls import head, kept, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS
 from attn_course.interactive.markup import tag
@@ -40,10 +40,9 @@ def tile_explorer() -> InteractiveFigure:
 
 
 def _controls() -> str:
-    told = hint("Drag a score: what if the best comes first?")
     acts = {"back": "\u25c2 back", "next": "next tile \u25b8", "all": "all tiles \u25b8"}
     return (
-        tag("div", told + button("reset", "start again"), class_="attn-head")
+        head("Drag a score: what if the best comes first?")
         + kept(scores="_".join(map(str, SCORES)), at=BEGUN)
         + "".join(tag("button", text, type="button", data_act=act) for act, text in acts.items())
         + slider("B", "", 0, len(SIZES) - 1, SIZES.index(4), label="tile length")
