@@ -11,7 +11,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Wedge
+from matplotlib.patches import Rectangle, Wedge
 from torch import Tensor
 
 from attn_course.plots import BROWN, COMPARED, FAINT, INK, PAPER, ROLE, VIOLET, closed, style
@@ -23,42 +23,30 @@ EARLIER = (-1.6, 0.0)  # the roads of the tokens before
 PHONE = 4.55  # inches, of a figure whose letters have 11 pixels on a phone
 
 
-def stream(
-    num_layers: int = 2, ends: tuple[str, str] = ("embedding of the tokens", "norm, then readout")
-) -> Figure:
+def stream() -> Figure:
     """Draw a road for each token, and what works for the last one.
 
-    Of several blocks the first is drawn with its parts, and says what each does; the others are
-    boxes.
-
-    Args:
-        num_layers: Number of blocks.
-        ends: What is written at the foot of the roads, and at their top.
+    Of two blocks the first is drawn with its parts, and says what each does; the other is a box.
     """
-    is_stack = num_layers > 1
-    spaced, size = (0.7, (PHONE, 4.3)) if is_stack else (0.0, (5.2, 0.52 * 5.6 + 0.9))
-    heights = [4.0 + 2 * spaced] + [1.1] * (num_layers - 1)
-    lows = [0.6 + sum(heights[:number]) + 0.4 * number for number in range(num_layers)]
-    top = lows[-1] + heights[-1] + (0.5 if is_stack else 1.0)
+    top = 8.0
     with style():
-        figure, axes = plt.subplots(figsize=size)
+        figure, axes = plt.subplots(figsize=(PHONE, 4.3))
         for road in (*EARLIER, ROAD):
             axes.plot([road, road], [0, top], color=FAINT, linewidth=13, solid_capstyle="butt")
             axes.annotate("", (road, top + 0.5), (road, 0), arrowprops=_arrow(INK))
-        _box(axes, 0, -0.45, ends[0], PAPER)
-        _box(axes, 0, top + 0.95, ends[1], PAPER)
-        for number, (low, high) in enumerate(zip(lows, heights, strict=True)):
-            frame = plt.Rectangle((-2.3, low), 12.1, high, fill=False, edgecolor=INK, linestyle=":")
+        _box(axes, 0, -0.45, "embedding of the tokens", PAPER)
+        _box(axes, 0, top + 0.95, "norm, then readout", PAPER)
+        for name, low, high, inset in (
+            ("block 0", 0.6, 5.4, 0.25),
+            ("block 1, the same again", 6.4, 1.1, 0.35),
+        ):
+            frame = Rectangle((-2.3, low), 12.1, high, fill=False, edgecolor=INK, linestyle=":")
             axes.add_patch(frame)
-            name = f"block {number}" if is_stack else "block"
-            name += ", the same again" if number else ""
-            axes.text(9.6, low + high - 0.25 - 0.1 * bool(number), name, ha="right", va="top")
-        first, second = lows[0] + 0.55 + spaced, lows[0] + 2.35 + 2 * spaced
-        _part(axes, first, "attention", VIOLET, (*EARLIER, ROAD))
-        _part(axes, second, "two maps", BROWN, (ROAD,))
-        if is_stack:
-            _say(axes, first, "reading every road, adding to one", VIOLET)
-            _say(axes, second, "reading one road, adding to it", BROWN)
+            axes.text(9.6, low + high - inset, name, ha="right", va="top")
+        _part(axes, 1.85, "attention", VIOLET, (*EARLIER, ROAD))
+        _part(axes, 4.35, "two maps", BROWN, (ROAD,))
+        _say(axes, 1.85, "reading every road, adding to one", VIOLET)
+        _say(axes, 4.35, "reading one road, adding to it", BROWN)
         axes.set(xlim=(-2.9, 10), ylim=(-1, top + 1.5))
         axes.axis("off")
     return closed(figure)
