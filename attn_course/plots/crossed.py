@@ -112,9 +112,10 @@ def _table(
     """Write numbers into cells; the larger a number, the stronger its colour."""
     x, top = at
     most = max(1.0, float(table.max()))
+    last = 0.85 if colour == ROLE["output"] else 1.0  # in the dark, its full colour suits no ink
     for row, numbers in enumerate(table.tolist()):
         for column, number in enumerate(numbers):
-            strength = FIRST_STRENGTH + (1 - FIRST_STRENGTH) * number / most
+            strength = FIRST_STRENGTH + (last - FIRST_STRENGTH) * number / most
             face = to_rgba(colour, strength)
             corner = (x + column * wide, top - row - 1)
             look = {"facecolor": face, "edgecolor": INK, "linewidth": 0.6}
