@@ -78,7 +78,7 @@ def panels(
 ) -> Figure:
     """Draw square tables of words and words side by side, on one scale from 0 to 1.
 
-    There is room for the numbers, in per cent, if there is but one table.
+    Weights have their numbers, in per cent: all of one table, of more those in a frame.
 
     Args:
         words: A row and a column each.
@@ -95,8 +95,12 @@ def panels(
         row = grid[0]
         for axes, (title, numbers) in zip(row, tables.items(), strict=True):
             image = _cells(axes, numbers, 1.0, colour)
-            if len(tables) == 1:
-                write_numbers(axes, 100 * numbers.detach(), "{:.0f}")
+            if colour == ROLE["weight"]:
+                kept = torch.full_like(numbers, len(tables) == 1, dtype=torch.bool)
+                for link in links:
+                    kept[link] = True
+                percent = (100 * numbers.detach()).where(kept, torch.nan)
+                write_numbers(axes, percent, "{:.0f}")
             for query, key in sorted(links):
                 corner = (key - 0.42, query - 0.42)
                 ink = ink_over(image.to_rgba(image.get_array()[query, key]))

@@ -194,6 +194,7 @@ STATES = {
         label="The attention machine: three words",
         hint="Drag a word. Click a row of weights to follow its word.",
         steps=("weights", "output"),
+        opens=1,
         numbers={"x": (0, 2, 1, 1, 2, 0), "row": (1,)},
     ),
     "self_attention": State(
