@@ -126,6 +126,8 @@ def test_script_remembers_as_the_package(figure: Locator) -> None:
             assert_close(wide(one["read"]), reads[0], **EXACT)
             for found, given in zip(one["shares"], reads, strict=True):
                 assert_close(wide(found), shares(given, memory.codes), **EXACT)
+        asked = memory.keys[got["answer"]["name"]]
+        assert_close(wide(got["dots"]), memory.rows[0] @ asked, **EXACT)
         for count, past in enumerate(got["history"], start=1):
             wanted = Memory(rows[:count], got["d"], form["rule"])
             assert past["names"] == len(wanted.last)

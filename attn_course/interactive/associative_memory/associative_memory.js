@@ -32,9 +32,9 @@ attnMachine("associative-memory", {
       drawRecall(pen, [188, top, pen.width - 188, end - top - 74], model, data);
       drawPast(pen, [188, end - 44, pen.width - 188, 44], model, data);
       pen.text("formula", pen.width, 8, formula, "ink", { at: "end", bold: true });
-      return drawRows(pen, [0, end + 4, pen.width], model, set, data);
+      return drawRows(pen, [0, end + 4, pen.width], model, set, data, isOpen);
     }
-    const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data),
+    const below = drawRows(pen, [290, 0, pen.width - 290], model, set, data, isOpen),
       top = drawAnswer(pen, [0, 0, 270], model, data),
       end = drawState(pen, [0, top, isOpen ? 200 : 240], model, isOpen);
     drawPast(pen, [0, end + 12, 240, 45], model, data);

@@ -64,7 +64,8 @@ const memoryModel = (form, data) => {
       shares = answerOf(answers)?.shares[0] ?? [];
     return { names: answers.length, state: recalled[0], softmax: recalled[1], shares };
   });
-  const answer = answerOf(answers);
+  const answer = answerOf(answers),
+    key = vectors.keys[answer.name];
   return {
     d,
     written,
@@ -73,7 +74,8 @@ const memoryModel = (form, data) => {
     answers,
     answer,
     history,
-    key: vectors.keys[answer.name],
+    key,
+    dots: written.map(([name]) => dot(vectors.keys[name], key)),
     value: vectors.codes[answer.colour],
   };
 };

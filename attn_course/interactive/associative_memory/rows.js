@@ -33,14 +33,15 @@ const drawAnswer = (pen, [x, y, width], { answer }, data) => {
   return y + 70;
 };
 
-// Where the bar of a row begins, and its length: after the name and its colour, before the tick.
-const barsOf = ({ narrow }, [x, width]) => {
-  const before = narrow ? 66 : 72;
+// Where the bar of a row begins, and its length: after the name, if vectors are shown the dot product
+// of its key, and its colour, before the tick.
+const barsOf = ({ narrow }, [x, width], isOpen) => {
+  const before = (narrow ? 66 : 72) + (isOpen ? 42 : 0);
   return [x + before, width - before - 22];
 };
 
 // A row for each pair; of a name that was written again the last one counts.
-const drawRow = (pen, i, [x, y, width], model, data) => {
+const drawRow = (pen, i, [x, y, width], model, data, isOpen) => {
   const [name, colour] = model.written[i],
     isLast = !model.written.slice(i + 1).some(([other]) => other === name),
     { shares, right } = model.answers.find((one) => one.name === name),
@@ -48,7 +49,7 @@ const drawRow = (pen, i, [x, y, width], model, data) => {
     line = lineOf(pen),
     middle = y + line / 2,
     opacity = isLast ? 1 : 0.55,
-    [left, long] = barsOf(pen, [x, width]);
+    [left, long] = barsOf(pen, [x, width], isOpen);
   if (weight > 0.01)
     pen.rect(`weight${i}`, [x, y + 1, width, line - 2], "weight", { opacity: 0.4 * weight });
   if (i === model.asked) pen.rect("here", [x, y + 1, width, line - 2], "query", { line: 2 });
@@ -56,6 +57,10 @@ const drawRow = (pen, i, [x, y, width], model, data) => {
     bold: i === model.asked,
     opacity,
   });
+  if (isOpen) {
+    const looks = { at: "end", bold: i === model.asked, opacity };
+    pen.text(`dot${i}`, left - 26, middle, shown(model.dots[i]), "key", looks);
+  }
   const box = { x: left - 20, y: middle - 6, width: 12, height: 12, rx: 3, opacity };
   pen.put(`colour${i}`, "rect", { ...box, fill: data.colours[colour][1] });
   if (!isLast) return;
@@ -64,7 +69,7 @@ const drawRow = (pen, i, [x, y, width], model, data) => {
   pen.text(`right${i}`, x + width - 11, middle, sign, "ink", { at: "middle", bold: !right[0] });
 };
 
-const drawRows = (pen, [x, y, width], model, set, data) => {
+const drawRows = (pen, [x, y, width], model, set, data, isOpen) => {
   const { written, asked, answer, d } = model,
     half = (width - 12) / 2,
     line = lineOf(pen),
@@ -74,12 +79,22 @@ const drawRows = (pen, [x, y, width], model, set, data) => {
     kept = rows > 1 ? `${pen.narrow ? "" : "all "}${rows} rows` : "1 row",
     title = `written (softmax keeps ${kept}: ${count} numbers)`;
   pen.text("rows", x, y + 8, title, "ink", { bold: true });
-  const [bars] = barsOf(pen, [x, half]);
-  pen.text("bars", bars, y + 27, "the state's answer", "ink", { small: true });
+  const [bars] = barsOf(pen, [x, half]),
+    products = `key \u00b7 ${data.names[name]}'s key; `;
+  pen.text(
+    "bars",
+    isOpen ? x + 5 : bars,
+    y + 27,
+    `${isOpen ? products : ""}the state's answer`,
+    "ink",
+    {
+      small: true,
+    },
+  );
   const top = y + 38;
   written.forEach((_, i) => {
     const left = x + Math.floor(i / LINES) * (half + 12);
-    drawRow(pen, i, [left, top + (i % LINES) * line, half], model, data);
+    drawRow(pen, i, [left, top + (i % LINES) * line, half], model, data, isOpen);
   });
   const waiting = data.names.filter((_, name) => written.every(([other]) => other !== name));
   waiting.slice(0, data.most - rows).forEach((told, n) => {
