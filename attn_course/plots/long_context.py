@@ -60,29 +60,29 @@ def by_place(losses: Mapping[str, Tensor], trained: int, stretch: int = 64) -> F
 
 
 def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
-    """Draw clocks in rows: the angles that training has shown, new ones, and none in white.
+    """Draw clocks in rows: the angles that training has shown, and new ones.
 
     Args:
         met: How far each clock turned at most in training, in radians, (num_clocks,).
         asked: For each row, by its title, how far each clock is to turn, (num_clocks,).
     """
-    high = 1.75  # of a row, in clocks
+    high = 1.1  # of a row, in clocks
     with style():
-        figure, axes = plt.subplots(figsize=(4.7, 0.5 + 0.56 * high * len(asked)))
+        figure, axes = plt.subplots(figsize=(4.7, 0.8 + 0.75 * high * len(asked)))
         for row, (title, angles) in enumerate(asked.items()):
-            axes.text(-0.42, high * row - 0.62, title, va="bottom")
+            axes.text(-0.65, high * row, title, va="center", ha="right")
             for column, known in enumerate(met.clamp(max=ROUND).tolist()):
                 middle, new = (column, high * row), min(angles[column].item(), ROUND)
                 _wedge(axes, middle, 0, known, FAINT)
                 _wedge(axes, middle, known, max(known, new), VIOLET)
                 axes.add_patch(Circle(middle, 0.42, fill=False, edgecolor=INK, linewidth=1.2))
-        names = {"met in training": FAINT, "new": VIOLET, "not reached": PAPER}
+        names = {"met in training": FAINT, "new": VIOLET}
         keys = [Patch(facecolor=of, edgecolor=INK, label=name) for name, of in names.items()]
-        figure.legend(handles=keys, loc="outside upper center", ncols=3, handlelength=1)
+        figure.legend(handles=keys, loc="outside upper center", ncols=2, handlelength=1)
         below = high * (len(asked) - 1) + 0.56
-        axes.text(-0.42, below, "fast", va="top")
-        axes.text(len(met) - 0.58, below, "slow", va="top", ha="right")
-        axes.set(xlim=(-0.5, len(met) - 0.5), ylim=(below + 0.4, -1.15), aspect="equal")
+        axes.text(0, below, "fast", va="top", ha="center")
+        axes.text(len(met) - 1, below, "slow", va="top", ha="center")
+        axes.set(xlim=(-2.2, len(met) - 0.5), ylim=(below + 0.35, -0.5), aspect="equal")
         axes.axis("off")
     return closed(figure)
 
