@@ -115,15 +115,13 @@ def turned(places: Sequence[int] = (1, 4), later: int = 10, step: float = 0.3) -
 def learning(
     curves: Mapping[str, Sequence[float]],
     minutes: Mapping[str, float],
-    controls: Mapping[int, float],
     top: float = 2.0,
 ) -> Figure:
-    """Draw bits a character by processor time, and what counting reaches.
+    """Draw bits a character by processor time.
 
     Args:
         curves: For each model, its bits at equal distances in time.
         minutes: For each model, the minutes from one number to the next.
-        controls: For each number of characters before the next, the bits of who counts those.
         top: The end of the axis.
     """
     with style():
@@ -133,10 +131,7 @@ def learning(
             at = minutes[name] * torch.arange(1, len(bits) + 1)
             axes.plot(at, bits, mark, color=colour, label=name, markersize=4)
         end = max(minutes[name] * len(bits) for name, bits in curves.items())
-        for number, height in controls.items():
-            axes.axhline(height, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            axes.text(1.05 * end, height, f"counting,\n{number} before", va="center")
-        axes.set(xlim=(0, 1.03 * end), ylim=(None, top), xticks=range(math.ceil(end)))
+        axes.set(xlim=(0, 1.03 * end), ylim=(None, top), xticks=range(round(end) + 1))
         axes.set(xlabel="processor time in minutes", ylabel="bits a character, unseen text")
         axes.legend()
     return closed(figure)

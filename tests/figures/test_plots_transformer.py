@@ -21,7 +21,6 @@ CURVES = {
     "GRU": [2.1, 1.8],
 }
 MINUTES = {"Transformer": 0.5, "GRU": 0.4}
-CONTROLS = {4: 1.74, 6: 1.58}
 WITHOUT = {
     name: (torch.tensor([2.9, 3.0, 3.1]) - part / 5, torch.tensor([2.5, 2.6, 2.8]) - part / 5)
     for part, name in enumerate(("residual", "scale", "attention", "norm"))
@@ -49,7 +48,7 @@ def turned() -> Figure:
 
 def learning() -> Figure:
     """Draw how two models learn."""
-    return transformer.learning(CURVES, MINUTES, CONTROLS)
+    return transformer.learning(CURVES, MINUTES)
 
 
 def worth() -> Figure:
@@ -98,16 +97,12 @@ def test_the_angle_between_a_key_and_a_query_hangs_on_their_distance_alone() -> 
     assert keys[0] != pytest.approx(keys[1])
 
 
-def test_learning_shows_the_bits_of_each_model_and_control() -> None:
+def test_learning_shows_the_bits_of_each_model() -> None:
     (axes,) = learning().axes
-    curves = [line for line in axes.lines if line.get_label() in CURVES]
-    for line, (name, bits) in zip(curves, CURVES.items(), strict=True):
+    for line, (name, bits) in zip(axes.lines, CURVES.items(), strict=True):
         assert line.get_label() == name
         assert_near(line.get_xdata(), MINUTES[name] * torch.arange(1, len(bits) + 1))
         assert_near(line.get_ydata(), bits)
-    heights = [line.get_ydata()[0] for line in axes.lines if line not in curves]
-    assert sorted(heights) == sorted(CONTROLS.values())
-    assert [text.get_text() for text in axes.texts] == [f"counting,\n{n} before" for n in CONTROLS]
 
 
 def test_worth_shows_what_each_seed_loses_early_and_late() -> None:

@@ -100,9 +100,9 @@ def _controls(written: list[int]) -> str:
         + tag("div", "".join(button(*one) for one in names.items()), class_="attn-options")
         + "".join(sliders)
         + hint(
-            "Click what is underlined: a next piece to force it, a head to see in the text where "
-            "it looks. Click a piece that it wrote to go back there, a dot to silence a head, "
-            "maps or a block. Pink: the mean weight, or that of the head you chose."
+            "Click a next piece to force it, a piece that it wrote to go back there, a head to see "
+            "where it looks, a dot to silence what is beside it. Pink: the mean weight, or that "
+            "of the head you chose."
         )
         + more("The whole text", tag("p", data_part="whole", lang="en"))
         + kept(told="_".join(map(str, written)), seed=SEED, off="", look="")

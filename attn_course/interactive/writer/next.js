@@ -10,10 +10,10 @@ const saidOf = (piece) =>
 const drawNext = (pen, now, [left, top, width, row], force) => {
   const bar = left + ROOM.name,
     room = width - ROOM.name - ROOM.share; // of 100%, always: a sure model is seen to be sure
-  const legend = { at: "end", small: true },
-    outline = now.off.size ? "outline: nothing silenced" : "";
+  const outline = now.off.size ? "outline: nothing silenced" : "",
+    legend = outline || "after temperature and top-p";
   pen.text("next", left, top + 8, "next piece", "ink", { bold: true });
-  pen.text("legend", left + width, top + 8, outline, "ink", legend);
+  pen.text("legend", left + width, top + 8, legend, "ink", { at: "end", small: true });
   now.best.forEach(([token, law, own], i) => {
     const y = top + 20 + (i + 0.5) * row,
       piece = now.pieces[token],
