@@ -166,8 +166,8 @@ def drop(
     """Draw the loss by step, and below it how far the heads are.
 
     Args:
-        losses: For each kind of model the losses of all seeds, (num_seeds, num_points); of the
-            first it is written beside its fall.
+        losses: For two kinds of model the losses of all seeds, (num_seeds, num_points); of the
+            first it is written beside its fall, of the second below its end.
         scores: For each score, that of the best head of each seed, (num_seeds, num_points).
         every: The steps from one number to the next.
         chance: The loss of one who knows nothing.
@@ -179,19 +179,15 @@ def drop(
         above.axhline(chance, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         end = every * (max(values.shape[1] for values in losses.values()) - 1)
         above.text(end, chance + 0.05, "knowing nothing", ha="right", va="bottom")
-        colours = (VIOLET, BROWN, INK)
-        for axes, runs, inks in ((above, losses, colours), (below, scores, (INK, VIOLET))):
+        for axes, runs, inks in ((above, losses, (VIOLET, BROWN)), (below, scores, (INK, VIOLET))):
             for (name, values), colour, mark in zip(runs.items(), inks, LINES, strict=False):
                 at = every * torch.arange(values.shape[1])
                 draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
-        fallen, *flat = losses.items()
-        name, values = fallen
-        half = every * int((values.mean(0) < chance / 2).nonzero()[0])
-        above.text(half + 0.06 * end, chance / 2, name, color=colours[0], va="center")
-        # these lie so near each other that only their dashes tell which is which
-        under = min(values[:, -1].min().item() for _, values in flat) - 0.1
-        lines = [line for line in above.lines if line.get_label() in dict(flat)]
-        above.legend(handles=lines, loc="upper right", bbox_to_anchor=(1, under / (1.2 * chance)))
+        (name, fallen), (other, flat) = losses.items()
+        half = every * int((fallen.mean(0) < chance / 2).nonzero()[0])
+        above.text(half + 0.06 * end, chance / 2, name, color=VIOLET, va="center")
+        under = flat[:, -1].min().item() - 0.1
+        above.text(end, under, other, color=BROWN, ha="right", va="top")
         sides = {"va": "top"}, {"va": "bottom"}  # the lower one below, the upper one above
         for line, side, away in zip(below.lines, sides, (-0.13, 0.03), strict=True):
             height, colour = float(line.get_ydata()[-1]) + away, line.get_color()

@@ -25,10 +25,10 @@ def drawn() -> Figure:
 
 
 def drop() -> Figure:
-    """Draw the losses of three kinds of model, and two heads that come into being."""
+    """Draw the losses of two kinds of model, and two heads that come into being."""
     fall, flat = torch.linspace(3.4, 0.2, 51), torch.linspace(3.4, 3.0, 51)
     scores = {name: torch.linspace(0, end, 51)[None] for name, end in (("0", 0.6), ("1", 0.9))}
-    return induction.drop({"two": fall[None], "one": flat[None], "wide": flat[None] - 0.1}, scores)
+    return induction.drop({"two": fall[None], "one": flat[None]}, scores)
 
 
 def losses() -> Figure:
@@ -52,8 +52,7 @@ def test_letters_of_losses_are_legible() -> None:
 def test_each_curve_of_the_drop_is_named_beside_it() -> None:
     above, below = drop().axes
     for axes in (above, below):
-        legend = axes.get_legend().get_texts() if axes.get_legend() else []
-        named = {text.get_text() for text in [*axes.texts, *legend]} - {"knowing nothing"}
+        named = {text.get_text() for text in axes.texts} - {"knowing nothing"}
         curves = [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
         assert named == set(curves)
 
