@@ -75,7 +75,9 @@ def frames(browser: Browser, figure: InteractiveFigure) -> Iterator[tuple[Path, 
     page, drawn = browser.new_page(), ""
     for width, pixels in WIDTHS.items():
         page.set_viewport_size({"width": 1280, "height": 900})
+        page.emulate_media(media="screen")
         page.set_content(PAGE.format(pixels, figure.html))
+        page.emulate_media(media="print")
         before, drawn = drawn, page.locator(".attn-figure").evaluate(TAKE)
         if drawn != before:
             yield place_of(figure.name, width), drawn.replace("<svg", f"<svg {figure.mark}")

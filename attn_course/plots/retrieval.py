@@ -46,9 +46,7 @@ def hull(values: Tensor, blends: Tensor, others: Sequence[tuple[float, float]]) 
             axes.plot(x, y, "x", color=INK, markersize=9, markeredgewidth=2.5)
             said = "weights\n" + ", ".join(f"{weight:g}" for weight in weights)
             axes.text(x, y - 0.14, said.replace("-", "\N{MINUS SIGN}"), ha="center", va="top")
-        axes.plot(0, 0, "+", color=INK, markersize=9)  # whence a sum of values is counted
-        axes.text(0.12, 0, "0", ha="left", va="center")
-        axes.set(xlim=(-0.9, 4.0), ylim=(-0.15, 2.8), aspect="equal")
+        axes.set(xlim=(-0.9, 4.0), ylim=(0.1, 2.8), aspect="equal")
         axes.axis("off")
     return closed(figure)
 

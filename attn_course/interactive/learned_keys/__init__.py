@@ -39,6 +39,7 @@ def key_explorer(
         + tag("button", "learn \u25b8", type="button", data_act="learn"),
         data={
             "stops": {"after": steps},
+            "onPaper": {"after": steps[-1]},
             "width": WIDTHS["wide"],
             "words": list(words),
             "keys": [_written(keys) for keys in history.values()],

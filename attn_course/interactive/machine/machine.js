@@ -4,7 +4,7 @@
 // `say(state, model, step)`, each with the figure's data as one more argument; `grows` holds the lists
 // that may, and `acts` what its buttons do: an act gives what it sets, or, as a generator, one thing
 // after the other. All that a reader can change are named controls of the form, lists of numbers in
-// hidden ones, so a link carries them all.
+// hidden ones, so a link carries them all. On paper, what nobody has touched has `data.onPaper` too.
 const PHASE = 0.045; // of a step, in a frame
 const TICK = 110; // milliseconds between two things that an act sets
 const MOST = 48; // numbers in a list
@@ -12,6 +12,7 @@ const MOST = 48; // numbers in a list
 const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
   attnFigure(name, (root, data, tell, { form, picture, part, write, change }) => {
     const calm = matchMedia("(prefers-reduced-motion: reduce)"),
+      paper = matchMedia("print"),
       first = attnControls(form).map((one) => [one, one.value, one.checked]),
       kept = Object.fromEntries(first.map(([{ name }, value]) => [name, value]));
 
@@ -33,7 +34,8 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
       const state = {};
       for (const one of attnControls(form))
         if (one.type !== "radio" || one.checked) state[one.name] = valueOf(one);
-      return state;
+      const isTouched = first.some(([one, value, on]) => one.value !== value || one.checked !== on);
+      return paper.matches && !isTouched ? { ...state, ...data.onPaper } : state;
     };
     const set = (values) =>
       change(
@@ -104,6 +106,7 @@ const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
     for (const taken of ["pointerdown", "keydown"])
       root.addEventListener(taken, () => clearTimeout(ticking));
     form.addEventListener("input", show);
+    if (data.onPaper) paper.addEventListener("change", show);
     form.addEventListener("click", ({ target }) => {
       const { by, act } = target.closest("button")?.dataset ?? {};
       if (by) go(Number(by));
