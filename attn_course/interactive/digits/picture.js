@@ -117,6 +117,40 @@ const drawRanked = (pen, [x, y, width], { ink, order, weights, keys, labels, tru
   return floor + side + 48;
 };
 
+// The weights of the nearest keys, ten to a bar: below, those that say the digit that is read, and on
+// them the others.
+const NEAREST = 400,
+  EACH = 10;
+const drawNearest = (pen, [x, y, width], { order, weights, labels, read }) => {
+  const tall = pen.narrow ? 36 : 44,
+    floor = y + 14 + tall,
+    bars = Array.from({ length: NEAREST / EACH }, () => [0, 0]),
+    step = width / bars.length;
+  order.slice(0, NEAREST).forEach((j, rank) => {
+    bars[Math.floor(rank / EACH)][labels[j] === read ? 0 : 1] += weights[j];
+  });
+  const scale = tall / Math.max(...bars.map(([same, other]) => same + other));
+  const area = (from, to) =>
+    bars.map((bar, n) => {
+      const [low, high] = [from(bar), to(bar)].map((one) => (floor - scale * one).toFixed(1));
+      return low === high
+        ? ""
+        : `M${(x + step * n).toFixed(1)} ${low}V${high}h${(step - 1).toFixed(1)}V${low}`;
+    });
+  const [same, both] = [([one]) => one, ([one, other]) => one + other];
+  pen.path("near-same", area(() => 0, same).join("") || "M0,0", "output");
+  pen.path("near-others", area(same, both).join("") || "M0,0", "weight", { opacity: 0.6 });
+  const ends = [x, x + width].map((end) => [end, floor]);
+  pen.line("near-floor", ends, "ink", { line: 1, opacity: 0.4 });
+  const title = pen.narrow
+    ? `the nearest ${NEAREST}`
+    : `the nearest ${NEAREST} of ${order.length} keys`;
+  pen.text("near-title", x, y, title, "weight", { bold: true });
+  const said = read === undefined ? "" : `those that say ${read}`;
+  pen.text("near-said", x + width, y, said, "output", { at: "end", bold: true });
+  return floor + 4;
+};
+
 const drawDigits = (pen, now) => {
   const side = pen.narrow ? 128 : 190,
     top = 26,
@@ -132,5 +166,6 @@ const drawDigits = (pen, now) => {
   pen.text("ranked-title", 0, below, title, "weight", bold);
   const many = `${pen.narrow ? "effective" : "effective number of keys"}: ${shown(now.effective, 0)}`;
   pen.text("effective", pen.width, below, many, "ink", { at: "end" });
-  return drawRanked(pen, [0, below, pen.width], now);
+  const after = drawRanked(pen, [0, below, pen.width], now);
+  return drawNearest(pen, [0, after + (pen.narrow ? 14 : 18), pen.width], now);
 };
