@@ -3,10 +3,10 @@
     python tools/draw_frames.py                      all figures
     python tools/draw_frames.py machine-retrieval    one of them
 
-These are the states of the attention machine and the figures that the notebooks store. Only their
-scripts can draw them. They compute places from numbers alone and measure no font, so that every
-browser draws the same; a test draws them again. A notebook that shows one gets it, too: nothing is
-executed for that.
+These are the states of the attention machine and the figures that the notebooks store, as they are
+on paper. Only their scripts can draw them. They compute places from numbers alone and measure no
+font, so that every browser draws the same; a test draws them again. A notebook that shows one gets
+it, too: nothing is executed for that.
 """
 
 from __future__ import annotations
@@ -73,11 +73,10 @@ def notebooks() -> list[Path]:
 def frames(browser: Browser, figure: InteractiveFigure) -> Iterator[tuple[Path, str]]:
     """Yield the first pictures of a figure, with their files: the narrow one if it is another."""
     page, drawn = browser.new_page(), ""
+    page.emulate_media(media="print")
     for width, pixels in WIDTHS.items():
         page.set_viewport_size({"width": 1280, "height": 900})
-        page.emulate_media(media="screen")
         page.set_content(PAGE.format(pixels, figure.html))
-        page.emulate_media(media="print")
         before, drawn = drawn, page.locator(".attn-figure").evaluate(TAKE)
         if drawn != before:
             yield place_of(figure.name, width), drawn.replace("<svg", f"<svg {figure.mark}")

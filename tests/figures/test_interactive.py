@@ -80,6 +80,7 @@ def test_first_state_stands_without_scripts_and_on_paper(
         assert_shows_its_first_state(still.new_page(), folder, name)
     with opened(browser, address_of(folder, name)) as page:
         page.emulate_media(media="print")
+        page.evaluate("new Promise(requestAnimationFrame)")  # by then a script has heard of it
         assert_shows_its_first_state(page, folder, name)
         assert page.evaluate("document.getAnimations().length") == 0
 
