@@ -109,8 +109,10 @@ const attnDrag = (picture, follow, isGrip = () => true) => {
 };
 
 // Control and effect are seen together. If they need more than a screen, the picture stays in sight
-// while its controls are used; a picture too tall for that leaves them in sight.
+// while its controls are used; a picture too tall for that leaves them in sight. If they need little
+// more, both move on with the page: what stays would lie over the other.
 const TALL = 0.62, // of a screen
+  LITTLE = 0.25, // of the picture
   BAR = 80; // pixels that a page may have above it
 const attnPin = (root, form, box) => {
   const pin = () => {
@@ -118,11 +120,12 @@ const attnPin = (root, form, box) => {
     const [picture, controls] = [box, form].map((one) => one.getBoundingClientRect()),
       high = picture.height,
       span = Math.max(picture.bottom, controls.bottom) - Math.min(picture.top, controls.top);
-    const fits = span < innerHeight - BAR;
+    const fits = span < innerHeight - BAR + LITTLE * high;
     root.dataset.pinned = fits ? "" : high < TALL * innerHeight ? "picture" : "form";
     root.style.setProperty("--attn-pinned", `${Math.round(high)}px`);
   };
-  new ResizeObserver(pin).observe(box);
+  const sizes = new ResizeObserver(pin);
+  for (const one of [box, form]) sizes.observe(one); // a fold of the controls may open
   addEventListener("resize", pin);
   pin();
 };
