@@ -40,6 +40,9 @@ const drawSums = (plane, { query, keys, off, v }, set) => {
     plane.names.push([`hidden${j}`, hidden, String(j + 1), "ink", opacity]);
   });
   plane.arrow("v", v, "ink", { line: 3, name: "v" });
+  const [right, top] = [to([2.36, 0]), to([0, 2.36])];
+  pen.text("unit1", right[0], right[1] + 14, "unit 1", "ink", { small: true, at: "end" });
+  pen.text("unit2", top[0] + 5, top[1] + 10, "unit 2", "ink", { small: true, at: "start" });
   plane.arrow("query", query, "query", { line: 3, name: "q" });
   pairsOf(keys).forEach((key, j) =>
     plane.grip(`key${j}`, key, `key ${j + 1}`, "key", (to) =>
