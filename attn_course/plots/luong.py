@@ -173,9 +173,6 @@ def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Ten
             "v · tanh(W [s; h])",
             lambda h: concat_scores(ask, h, torch.cat([of_query, of_key], 1), pays)[0],
         ),
-        "cosine": ("s · h / lengths", lambda h: torch.cosine_similarity(h, ask)),
-        "Gaussian": ("−|s − h|²", lambda h: -(h - query).square().sum(-1)),
-        "location": ("place i of W s", lambda h: torch.zeros(len(h))),
     }
 
 
@@ -186,20 +183,15 @@ def maps(query: Tensor, weight: Tensor) -> Figure:
         query: The query, (2,), an arrow in each map.
         weight: The matrix of the general score, (2, 2).
     """
-    at, columns = torch.linspace(-FAR, FAR, 61), 3
-    keys, scores = torch.cartesian_prod(at, at), maps_of(query, weight)
-    rows = -(-len(scores) // columns)
+    at, scores = torch.linspace(-FAR, FAR, 61), maps_of(query, weight)
+    keys = torch.cartesian_prod(at, at)
+    shades = [(*to_rgb(GREY), 0.8 * (step + 0.5) / BANDS) for step in range(BANDS)]
     with style():
-        figure, panels = plt.subplots(rows, columns, figsize=(5.2, 2.25 * rows))
-        for axes, (name, (formula, score)) in zip(panels.flat, scores.items(), strict=True):
+        figure, panels = plt.subplots(1, len(scores), figsize=(5.2, 2.25))
+        for axes, (name, (formula, score)) in zip(panels, scores.items(), strict=True):
             height = score(keys).reshape(len(at), len(at)).T
-            low, high = height.min().item(), height.max().item()
-            if low == high:
-                axes.fill_between([-FAR, FAR], -FAR, FAR, color=GREY, alpha=0.4, linewidth=0)
-            else:
-                shades = [(*to_rgb(GREY), 0.8 * (step + 0.5) / BANDS) for step in range(BANDS)]
-                levels = torch.linspace(low, high, BANDS + 1).tolist()
-                axes.contourf(at, at, height, levels, colors=shades)
+            levels = torch.linspace(height.min().item(), height.max().item(), BANDS + 1).tolist()
+            axes.contourf(at, at, height, levels, colors=shades)
             x, y = query.tolist()
             rim = {"color": PAPER, "linewidth": 7, "solid_capstyle": "round"}
             axes.plot([0, 0.96 * x], [0, 0.96 * y], **rim)  # apart from the greys
