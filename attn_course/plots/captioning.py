@@ -5,14 +5,13 @@ Images are from 0 (paper) to 1 (ink), as `attn_course.data.captions` makes them.
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
@@ -37,42 +36,16 @@ GAP = 0.08  # between grids side by side, in widths of a grid: they must not loo
 # --- images and their cells -----------------------------------------------------------------------
 
 
-def captioned(
-    images: Sequence[Tensor], said: Sequence[str], wanted: Sequence[str], grid: int = 3
-) -> Figure:
-    """Draw images, (height, width) each, above what is said of each.
-
-    What is said and not wanted is bold and violet.
-    """
+def captioned(images: Sequence[Tensor], said: Sequence[str], grid: int = 3) -> Figure:
+    """Draw images, (height, width) each, above what is said of each."""
     with style():
-        figure, (row, below) = plt.subplots(
-            2, len(images), figsize=(5.2, 2.8), height_ratios=(1.6, 1.1)
-        )
+        figure, row = plt.subplots(1, len(images), figsize=(5.2, 2.8))
         figure.get_layout_engine().set(wspace=GAP)
-        for axes, space, image, *captions in zip(row, below, images, said, wanted, strict=True):
+        for axes, image, caption in zip(row, images, said, strict=True):
             _image(axes, image, torch.zeros(grid, grid))
-            space.axis("off")
-            box = VPacker(children=_lines_of(*captions), pad=0, sep=3)
-            space.add_artist(
-                AnchoredOffsetbox("upper left", child=box, frameon=False, pad=0, borderpad=0)
-            )
+            lines = fill(caption.replace(" ,", ","), 18)
+            axes.text(0, -0.05, lines, ha="left", va="top", transform=axes.transAxes)
     return closed(figure)
-
-
-def _lines_of(said: str, wanted: str, most: int = 18) -> list[HPacker]:
-    """Lay out a caption in lines of so many letters; mark what is not wanted."""
-    words, goal = (text.replace(" ,", ",").split() for text in (said, wanted))
-    blocks = SequenceMatcher(None, words, goal).get_matching_blocks()
-    right = {block.a + step for block in blocks for step in range(block.size)}
-    lines: list[list[TextArea]] = [[]]
-    length = 0
-    for place, word in enumerate(words):
-        look = {} if place in right else {"color": VIOLET, "fontweight": "bold"}
-        if length + len(word) > most:
-            lines, length = [*lines, []], 0
-        lines[-1].append(TextArea(word, textprops={"fontsize": 11, **look}))
-        length += len(word) + 1
-    return [HPacker(children=line, pad=0, sep=3) for line in lines]
 
 
 def word_by_word(

@@ -47,12 +47,12 @@ def captioner_step() -> Figure:
     return draw_step(image(), weights()[1], 0.9, "a", "seven")
 
 
-SAID, WANTED = ["a one is above a two", "a six"], ["a two is above a one", "a six"]
+SAID = ["a one is above a two", "a six"]
 
 
 def captioned() -> Figure:
-    """Draw two pictures, the first with a wrong caption."""
-    return captioning.captioned([image(), 1 - image()], SAID, WANTED)
+    """Draw two pictures with their captions."""
+    return captioning.captioned([image(), 1 - image()], SAID)
 
 
 def word_by_word() -> Figure:
@@ -140,11 +140,9 @@ def test_picture_is_black_ink_on_white_paper() -> None:
         assert_near([line.get_xdata()[0] for line in axes.lines[1::2]], [3.5, 7.5])
 
 
-def test_captions_stand_below_and_what_is_not_wanted_is_bold() -> None:
-    shown = [text for text in texts(captioned()) if text.get_text()]
-    wrong = [text.get_text() for text in shown if text.get_fontweight() == "bold"]
-    assert wrong == ["one", "two"]
-    assert " ".join(text.get_text() for text in shown) == " ".join(SAID)
+def test_captions_stand_below() -> None:
+    shown = [text.get_text() for text in texts(captioned()) if text.get_text()]
+    assert " ".join(shown).split() == " ".join(SAID).split()
 
 
 def test_each_word_has_a_picture_whose_paper_is_as_purple_as_its_weights() -> None:
