@@ -39,6 +39,16 @@ const drawKeys = (plane, state, set) => {
   );
   plane.grip("query", query, "query", "query", (to) => set({ query: to }));
   plane.write();
+  // the number of a shadow, across the line from its key; none where the key itself is that near
+  pairsOf(keys).forEach((key, j) => {
+    const across = upright.map((one) => (-one * sides[j] * 13) / plane.unit),
+      [x, y] = to(across.map((one, c) => one + along[c] * dot(key, along))),
+      [left, top, width, height] = plane.box.map((one, c) => one + [9, 9, -18, -18][c]);
+    const inside = x > left && x < left + width && y > top && y < top + height,
+      looks = { bold: true, halo: true, opacity: off[j] ? 0.25 : 1 };
+    if (inside && Math.hypot(x - to(key)[0], y - to(key)[1]) > 24)
+      pen.name(`foot${j}-name`, [[x, y, "middle"]], String(j + 1), "key", looks);
+  });
 };
 
 // The figure of such scores; `beside` draws what stands at its right.
