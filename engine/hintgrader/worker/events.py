@@ -115,5 +115,9 @@ def _host(arguments: Arguments) -> object:
 
 
 def _is_probing(event: str, arguments: Arguments) -> bool:
-    """True for a program by which libraries look for fonts and libraries."""
-    return event == "subprocess.Popen" and os.path.basename(str(arguments[0])) in PROBING_PROGRAMS
+    """True for a program by which libraries look for fonts and libraries.
+
+    From Python 3.13 on, `subprocess` may start it by `os.posix_spawn`, which raises a second event.
+    """
+    is_program = event in ("subprocess.Popen", "os.posix_spawn")
+    return is_program and os.path.basename(str(arguments[0])) in PROBING_PROGRAMS
