@@ -3,7 +3,7 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,12 +59,13 @@ def by_place(losses: Mapping[str, Tensor], trained: int, stretch: int = 64) -> F
     return closed(figure)
 
 
-def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
+def clocks(met: Tensor, asked: Mapping[str, Tensor], numbers: Iterable[int]) -> Figure:
     """Draw clocks in rows: the angles that training has shown, and new ones.
 
     Args:
         met: How far each clock turned at most in training, in radians, (num_clocks,).
         asked: For each row, by its title, how far each clock is to turn, (num_clocks,).
+        numbers: Which clock of the head each of them is.
     """
     high = 1.1  # of a row, in clocks
     with style():
@@ -80,8 +81,8 @@ def clocks(met: Tensor, asked: Mapping[str, Tensor]) -> Figure:
         keys = [Patch(facecolor=of, edgecolor=INK, label=name) for name, of in names.items()]
         figure.legend(handles=keys, loc="outside upper center", ncols=2, handlelength=1)
         below = high * (len(asked) - 1) + 0.56
-        axes.text(0, below, "fast", va="top", ha="center")
-        axes.text(len(met) - 1, below, "slow", va="top", ha="center")
+        for column, number in enumerate(numbers):
+            axes.text(column, below, f"clock {number}", va="top", ha="center")
         axes.set(xlim=(-2.2, len(met) - 0.5), ylim=(below + 0.35, -0.5), aspect="equal")
         axes.axis("off")
     return closed(figure)

@@ -41,7 +41,7 @@ def by_place() -> Figure:
 
 def clocks() -> Figure:
     """Draw three clocks twice."""
-    return long_context.clocks(MET, ASKED)
+    return long_context.clocks(MET, ASKED, (5, 7, 9))
 
 
 def four_times() -> Figure:
@@ -87,6 +87,7 @@ def test_marks_stand_at_the_means_of_stretches_of_64_places() -> None:
 def test_a_clock_shows_what_was_met_and_what_is_new_up_to_once_round() -> None:
     (axes,) = clocks().axes
     wedges = [patch for patch in axes.patches if isinstance(patch, Wedge)]
+    assert [text.get_text() for text in axes.texts][-3:] == ["clock 5", "clock 7", "clock 9"]
     degrees = torch.tensor([wedge.theta2 - wedge.theta1 for wedge in wedges])
     sizes = degrees.float().deg2rad().view(2, 3, 2)
     once = 2 * torch.pi
