@@ -78,7 +78,8 @@ def panels(
 ) -> Figure:
     """Draw square tables of words and words side by side, on one scale from 0 to 1.
 
-    Weights have their numbers, in per cent: all of one table, of more those in a frame.
+    Weights have their numbers, in per cent: all of one table, of more those in a frame. A table
+    of NaN stays empty.
 
     Args:
         words: A row and a column each.
@@ -103,7 +104,7 @@ def panels(
                 write_numbers(axes, percent, "{:.0f}")
             for query, key in sorted(links):
                 corner = (key - 0.42, query - 0.42)
-                ink = ink_over(image.to_rgba(image.get_array()[query, key]))
+                ink = ink_over(image.to_rgba(numbers[query, key].nan_to_num().item()))
                 axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=ink))
             axes.set_title(title)
             axes.set_xticks(range(len(words)), words, rotation=90)

@@ -13,7 +13,6 @@ from torch.testing import assert_close
 from attn_course.interactive import permutation_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
-from attn_course.self_attention import sinusoidal_positions
 from attn_course.trained.store import record
 from attn_course.trained.who_does_what import NAME, VOCABULARY, heaps, load_heap_reader, share_right
 from tests.figures.interactive_laws import (
@@ -44,33 +43,25 @@ def test_page_reads_heaps_as_pytorch(figure: Locator) -> None:
     draw = torch.Generator().manual_seed(0)
     order = torch.stack([torch.randperm(9, generator=draw) for _ in heap])
     words = heap.gather(1, order)
-    states = [
-        {"positions": i % 3 == 0, "heap": ".".join(map(str, row))}
-        for i, row in enumerate(words.tolist())
-    ]
+    states = [{"heap": ".".join(map(str, row))} for row in words.tolist()]
     found = read_all(figure, states)
     reader = load_heap_reader().double()
-    places = sinusoidal_positions(9, 32).double()
-    for state, row, got in zip(states, words, found, strict=True):
-        given = (row[None], places if state["positions"] else None)
-        wanted = reader.weights(*given)[0]
+    for row, got in zip(words, found, strict=True):
+        wanted = reader.weights(row[None])[0]
         weights = torch.tensor(got["weights"], dtype=torch.double)
         assert_close(weights, wanted, rtol=0, atol=AGREES_TO)
-        sure, answers = reader(*given)[0].softmax(-1).max(-1)
+        sure, answers = reader(row[None])[0].softmax(-1).max(-1)
         assert got["answers"] == answers.tolist()
         found_sure = torch.tensor(got["sure"], dtype=torch.double)
         assert_close(found_sure, sure, rtol=0, atol=AGREES_TO)
 
 
 @pytest.mark.browser
-def test_shuffled_words_get_shuffled_rows_unless_there_are_positions(figure: Locator) -> None:
+def test_shuffled_words_get_shuffled_rows(figure: Locator) -> None:
     figure.get_by_role("button", name="shuffle").click()
     figure.locator("[data-part='apart-reading']").wait_for()
     assert reading(figure, "apart") == "the same table"
     assert reading(figure, "answers") == "9 of 9 right"
-    figure.get_by_label("add a vector for each position").check()
-    figure.get_by_text("another table").wait_for()
-    assert figure.locator(".attn-changed").count() > 2  # wrong answers
     figure.get_by_role("button", name="first order").click()
     figure.locator("[data-part='apart-reading']").wait_for(state="hidden")
 

@@ -315,6 +315,7 @@ def test_words_are_text_whatever_they_hold(page: Page) -> None:
         ({"row": 7}, r"row=7 is not a token: they are numbered from 0 to 6"),
         ({"column": -1}, r"column=-1 is not a token"),
         ({"length": 8}, r"length=8 is not from 0 to 7"),
+        ({"wants": WORDS}, r"of 7 words, 7 want and 0 offer"),
         ({"temperature": 0.0}, r"temperature=0 must be positive and finite"),
         ({"query": rows(0) / 0}, r"query holds 35 infinite numbers among 35"),
         ({"key": rows(0, d_key=3)}, r"d_key=3 in key but 5|d_key"),

@@ -13,35 +13,40 @@ const modelOf = ({ d }, { draws, slopes, stops }) => {
   return { place, slopes, ...Object.fromEntries(kinds) };
 };
 
-// All scores have one axis, at every width, with the root and without: it is seen which of them grow.
-// Behind them is how large they typically are.
+// Each side has its own axis, the same at every width: on the left the scores grow, on the right they
+// stay. Behind them is how large they typically are.
 const drawKind = (
   pen,
   key,
   title,
   [x, width],
   [tall, low],
-  [most, typical],
+  [most, typical, levels],
   { scores, weights },
 ) => {
   const opacity = pen.seen(2),
     size = `typically \u00b1${shown(typical, 1)}`,
     largest = `largest ${shown(Math.max(...weights))}`,
     from = 22,
-    ends = [-most, most];
+    ends = [-most, most],
+    inset = pen.narrow ? 24 : 30,
+    [start, wide] = [x + inset, width - inset];
   pen.text(`${key}-title`, x, 8, title, "ink", { bold: true });
   pen.text(`${key}-size`, x + width, 8, size, "ink", { at: "end", halo: true });
   const up = scaleOf(...ends, from + tall, from),
     [top, foot] = [typical, -typical].map(up);
-  pen.rect(`${key}-typical`, [x, top, width, foot - top], "ink", { opacity: 0.13, round: 1 });
-  drawBars(pen, `${key}-score`, [x, from, width, tall], scores, ends, "ink", {
+  drawLevels(pen, `${key}-level`, [start, x + width], up, levels);
+  pen.rect(`${key}-typical`, [start, top, wide, foot - top], "ink", { opacity: 0.13, round: 1 });
+  drawBars(pen, `${key}-score`, [start, from, wide, tall], scores, ends, "ink", {
     opacity: 0.55,
   });
   const y = from + tall + 20;
   pen.text(`${key}-weights`, x, y, "2 weights", "weight", { bold: true });
   pen.text(`${key}-largest`, x + width, y, largest, "weight", { at: "end", halo: true, opacity });
-  const grown = weights.map((weight) => weight * opacity);
-  drawBars(pen, `${key}-weight`, [x, y + 14, width, low], grown, [0, 1], "weight");
+  const grown = weights.map((weight) => weight * opacity),
+    share = scaleOf(0, 1, y + 20 + low, y + 20);
+  drawLevels(pen, `${key}-share`, [start, x + width], share, [0, 1]);
+  drawBars(pen, `${key}-weight`, [start, y + 20, wide, low], grown, [0, 1], "weight");
 };
 
 const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) => {
@@ -57,8 +62,8 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
     ? "3 slope, mean of 48 draws"
     : "3 slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
   pen.text("slope", 28, top - 20, title, "ink", { bold: true });
-  drawLevels(pen, "level", [28, pen.width - 20], y, opacity ? [0, 0.5, 1] : []);
-  if (!opacity) pen.text("d", 28, top + height - 8, "drag the width d", "ink", { small: true });
+  drawLevels(pen, "level", [28, pen.width - 20], y, [0, 0.5, 1]);
+  if (!opacity) pen.text("d", 28, top + height - 20, "drag the width d", "ink", { small: true });
   for (let d = 1; d <= stops[last]; d *= 4)
     pen.text(`width${d}`, octave(Math.log2(d)), top + height + 16, d, "ink", {
       at: "middle",
@@ -109,12 +114,29 @@ attnMachine("machine-scaled-dot-product", {
     const gap = pen.narrow ? 14 : 30,
       width = (pen.width - gap) / 2,
       tall = pen.narrow ? [96, 58] : [128, 66],
-      most = Math.max(...draws.flat().map(Math.abs)),
+      most = (lists) => Math.max(...lists.flat().map(Math.abs)),
+      divided = draws.map((raw, i) => raw.map((score) => score / Math.sqrt(stops.d[i]))),
       named = pen.narrow ? "1 q \u00b7 k" : "1 scores q \u00b7 k";
-    drawKind(pen, "raw", named, [0, width], tall, [most, Math.sqrt(state.d)], model.raw);
+    drawKind(
+      pen,
+      "raw",
+      named,
+      [0, width],
+      tall,
+      [most(draws), Math.sqrt(state.d), [-50, 0, 50]],
+      model.raw,
+    );
     const right = [width + gap, width];
-    drawKind(pen, "root", `${named} / \u221ad`, right, tall, [most, 1], model.root);
-    return drawSlopes(pen, state, model, set, tall[0] + tall[1] + 94, stops.d);
+    drawKind(
+      pen,
+      "root",
+      `${named} / \u221ad`,
+      right,
+      tall,
+      [most(divided), 1, [-2, 0, 2]],
+      model.root,
+    );
+    return drawSlopes(pen, state, model, set, tall[0] + tall[1] + 102, stops.d);
   },
   say({ d }, { raw, root }, step) {
     const most = (list) => Math.max(...list);

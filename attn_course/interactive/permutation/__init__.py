@@ -1,14 +1,14 @@
 """The figure of permutations: the reader of chapter 08 at work in the page.
 
-The reader shuffles nine words, exchanges them, adds positions, and sees who looks at whom and what
-each word answers. Python gives the first state; `permutation.js` computes every other one.
+The reader shuffles nine words, exchanges them, and sees who looks at whom and what each word
+answers. Python gives the first state; `permutation.js` computes every other one.
 """
 
 from collections.abc import Sequence
 
 import torch
 
-from attn_course.interactive.controls import button, choice, hint, kept, option, readings
+from attn_course.interactive.controls import button, hint, kept, readings
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
@@ -16,7 +16,6 @@ from attn_course.interactive.sentences import require_known, rounded
 from attn_course.trained.who_does_what import NAME, VOCABULARY, load_heap_reader
 
 HEAP_SIZE = 9
-POSITIONS = "add a vector for each position (not trained with it)"
 
 
 def permutation_explorer(words: Sequence[str]) -> InteractiveFigure:
@@ -62,6 +61,5 @@ def _controls(heap: str) -> str:
     return (
         hint("Shuffle the words: who looks at whom? Click a column to exchange its word.")
         + tag("div", "".join(button(*one) for one in buttons), class_="attn-options")
-        + choice("Order", option("checkbox", "positions", "on", POSITIONS))
         + kept(heap=heap, first=heap, row="", column="")
     )

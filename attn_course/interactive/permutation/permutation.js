@@ -5,11 +5,8 @@ const heapReader = (tensors) => {
   const project = (role, tokens) =>
     tokens.map((token) => linear(layer(`attention.project_${role}`), token));
 
-  const read = (words, withPositions) => {
-    const vectors = words.map((word) => Float64Array.from(embed(layer("vectors"), word)));
-    const tokens = withPositions
-      ? vectors.map((token, t) => plus(token, sinusoid(t, wide)))
-      : vectors;
+  const read = (words) => {
+    const tokens = words.map((word) => Float64Array.from(embed(layer("vectors"), word)));
     const [queries, keys, values] = ["query", "key", "value"].map((role) => project(role, tokens));
     const weights = queries.map((query) =>
       softmax(keys.map((key) => dot(query, key) / Math.sqrt(wide))),
@@ -26,7 +23,7 @@ attnFigure("permutation", (root, data, say, parts) => {
   const { form, picture, part, value, show, ran, change } = parts;
   const chosen = form.elements;
   const letters = Math.max(...data.words.map((word) => word.length)); // of a slanted name
-  const grid = weightTable(root, { left: 182, top: 26 + 8 * letters, wide: 40, tall: 34 });
+  const grid = weightTable(root, { left: 182, top: 16 + 6 * letters, wide: 40, tall: 34 });
   // a link may hold anything: what is no heap of known words is taken for the first one
   const numbers = (name) => {
     const found = chosen[name].value.split(".").map(Number);
@@ -79,9 +76,8 @@ attnFigure("permutation", (root, data, say, parts) => {
   };
 
   const compute = (model) => {
-    const words = numbers("heap"),
-      withPositions = chosen.positions.checked;
-    const { weights, answers, sure } = model.read(words, withPositions);
+    const words = numbers("heap");
+    const { weights, answers, sure } = model.read(words);
     const right = words.map((word, i) => answers[i] === rightAnswer(word, words));
     now = { words, weights, answers, sure, right };
     // a link may name other words than the first order has: then they are in their first order
@@ -89,7 +85,7 @@ attnFigure("permutation", (root, data, say, parts) => {
       parts.keep({ first: words.join(".") });
     const first = numbers("first");
     if (String(words) !== String(first)) {
-      const before = model.read(first, withPositions).weights,
+      const before = model.read(first).weights,
         at = words.map((word) => first.indexOf(word));
       const gap = (one, i, j) => Math.abs(one - before[at[i]][at[j]]);
       now.apart = Math.max(...weights.flatMap((row, i) => row.map((one, j) => gap(one, i, j))));

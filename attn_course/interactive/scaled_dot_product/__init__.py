@@ -36,6 +36,8 @@ def attention_explorer(
     column: int = 0,
     length: int | None = None,
     temperature: float = 1.0,
+    wants: Sequence[str] = (),
+    offers: Sequence[str] = (),
 ) -> InteractiveFigure:
     """The weights of a sentence, whose scale, temperature and masks the reader can change.
 
@@ -51,6 +53,9 @@ def attention_explorer(
         length: Number of tokens that are words, not padding; None for all. The padding mask, which
             is off at first, forbids the others.
         temperature: The number by which scores are divided at first.
+        wants: What the query of each token looks for, in words; with `offers`, it is told over the
+            bars.
+        offers: What the key of each token has of that, likewise.
 
     Raises:
         TypeError: The query or the key is not a floating-point tensor, or they differ in dtype.
@@ -65,6 +70,8 @@ def attention_explorer(
             raise ValueError(f"{name}={at} is not a token: they are numbered from 0 to {most}")
     if not 0 <= real <= len(words):
         raise ValueError(f"{length=} is not from 0 to {len(words)}")
+    if {len(wants), len(offers)} not in ({0}, {len(words)}):
+        raise ValueError(f"of {len(words)} words, {len(wants)} want and {len(offers)} offer")
     start = float(f"{temperature:.3g}")
     state = State(tuple(words), rounded(query), rounded(key), temperature=start)
     return InteractiveFigure(
@@ -75,6 +82,8 @@ def attention_explorer(
             "words": state.words,
             "query": state.query.tolist(),
             "key": state.key.tolist(),
+            "wants": [*wants],
+            "offers": [*offers],
             "temperatures": state.temperatures,
             "scales": {name: text.format(state.d_key) for name, text in SCALES.items()},
         },

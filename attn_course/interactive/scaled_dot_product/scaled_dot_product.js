@@ -114,7 +114,12 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
         text.classList.toggle("attn-looked", Number(text.getAttribute(`data-${name}`)) === at);
   };
 
-  const drawBars = ({ weights, row }) => {
+  const meaning = (row, column) =>
+    data.wants.length
+      ? `, which looks for ${data.wants[row] || "nothing"} (${words[column]}: ${data.offers[column]})`
+      : "";
+
+  const drawBars = ({ weights, row, column }) => {
     weights[row].forEach((weight, j) => {
       const { bar, number } = bars[j],
         height = HIGH * weight;
@@ -122,7 +127,7 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
       number.setAttribute("y", (foot - height - 6).toFixed(1));
       number.textContent = weight.toFixed(2);
     });
-    write("says", `weights of query ${words[row]}`);
+    write("says", `weights of query ${words[row]}${meaning(row, column)}`);
   };
 
   const tell = (now) => {
