@@ -29,7 +29,7 @@ const drawKind = (
     largest = `largest ${shown(Math.max(...weights))}`,
     from = 22,
     ends = [-most, most],
-    inset = pen.narrow ? 24 : 30,
+    inset = 32,
     [start, wide] = [x + inset, width - inset];
   pen.text(`${key}-title`, x, 8, title, "ink", { bold: true });
   pen.text(`${key}-size`, x + width, 8, size, "ink", { at: "end", halo: true });
