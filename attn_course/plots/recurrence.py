@@ -83,11 +83,12 @@ def paths(length: int) -> Figure:
     return closed(figure)
 
 
-def ways_back(factor: str) -> Figure:
+def ways_back(factor: str, other: str) -> Figure:
     """Draw the two ways from one memory of an LSTM to the next: straight on, and by the state.
 
     Args:
         factor: What a step straight on multiplies by.
+        other: What a step by the state multiplies by.
     """
     steps = 3
     look = {"ha": "center", "va": "center", "fontsize": 14}
@@ -99,6 +100,7 @@ def ways_back(factor: str) -> Figure:
             axes.text(place, 0, f"$h_{place + 1}$", bbox=BOX, **look)
             _arrow(axes, (place + 0.22, 1), (place + 0.78, 1), strong=True, colour=INK)
             axes.text(place + 0.5, 1.12, factor, ha="center", va="bottom")
+            axes.text(place + 0.64, 0.27, other, ha="center", va="center")
             _arrow(axes, (place, 0.77), (place, 0.23), strong=True, colour=GREY)
             _arrow(axes, (place + 0.2, 0.15), (place + 0.84, 0.77), strong=True, colour=GREY)
         for height, name in ((1, "memory"), (0, "state")):
@@ -229,7 +231,7 @@ def milliseconds(lengths: Tensor, lines: Lines) -> Figure:
             look = {"va": "center", "color": colour, "annotation_clip": False}
             axes.annotate(name, end, (9, 0), textcoords="offset points", **look)
         axes.set(xscale="log", yscale="log", xlim=(lengths[0].item(), lengths[-1].item()))
-        axes.set(xlabel="words in the text", ylabel="milliseconds")
+        axes.set(xlabel="words in the text", ylabel="milliseconds, there and back")
         apart = lengths.tolist()[::-1][::2][::-1]
         axes.set_xticks(apart, [f"{n:,}" for n in apart])
         low, high = axes.get_ylim()
@@ -305,7 +307,8 @@ def where_it_looks(looks: Mapping[str, Tensor], every: int) -> Figure:
     """Draw where the last token looks while a model learns, a panel for each model.
 
     Args:
-        looks: For each model, by its title, the weights of the last token, (num_times, length).
+        looks: For each model, by its title, the weights of the last token, (num_times, length);
+            the first weight stands beside its row in numbers, too.
         every: Optimiser steps between two times.
     """
     with style():
@@ -316,11 +319,14 @@ def where_it_looks(looks: Mapping[str, Tensor], every: int) -> Figure:
             grid = {"edgecolors": FAINT, "linewidth": 0.5, "cmap": FROM_NOTHING_TO_WEIGHT}
             axes.pcolormesh(weights.numpy(), vmin=0, vmax=1, **grid)
             axes.set_title(title, loc="left", fontsize=11)
+            for row, weight in enumerate(weights[:, 0].tolist()):
+                axes.text(length + 0.4, row + 0.5, f"{weight:.1%}", va="center")
             axes.set(ylabel="optimiser steps", ylim=(times, 0))
             late = range(0, times, 2)
             axes.set_yticks([row + 0.5 for row in late], [str(every * row) for row in late])
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
+        panels.flat[0].text(length + 3.4, -0.25, "on the digit", ha="right", va="bottom")
         ends = axes.set_xticks([0, length], ["the first digit", "itself"])
         for end, side in zip(ends, ("left", "right"), strict=True):
             end.label1.set_horizontalalignment(side)
