@@ -55,9 +55,10 @@ def two_looks(letters: str = "xabya") -> Figure:
         axes.text(-0.55, 0.6, "layer 0\nlooks one\nplace back", ha="right", va="center")
         axes.text(-0.55, 2.7, "layer 1\nlooks for\nthe label", ha="right", va="center")
         _note(axes, (last, 2.55), f"after {letters[last]}?", "query")
-        gap = found + 0.5  # between two letters, down to the label
-        corners = [last - 0.5, gap, gap, found + 0.45], [2.55, 2.55, 1.2, 1.2]
+        gap, edge = found + 0.5, found + 0.42  # between two letters, down to the label
+        corners = [last - 0.5, gap, gap, edge], [2.55, 2.55, 1.2, 1.2]
         axes.plot(*corners, color=INK, linewidth=1.8, linestyle=(0, (1, 1.5)))
+        axes.plot(edge, 1.2, "o", color=INK, markersize=5, zorder=6)
         _arrow(axes, (last, 2.05), (last, 2.29), FAINT)
         _arrow(axes, (last, 2.8), (last, 3.1), FAINT)
         _letter(axes, last, 3.4, letters[-1])
@@ -106,6 +107,48 @@ def compartments(letters: str = "xabya") -> Figure:
         axes.set(xlim=(-2.3, left[last] + 3.6), ylim=(-0.45, 3.85))
         axes.axis("off")
     return closed(figure)
+
+
+def two_letters(text: str = "sand wine san") -> Figure:
+    """Draw labels of two letters, one large and one small, and the question that one of them fits.
+
+    Args:
+        text: The sequence, whose last letter stands in it twice before, once after the same letter.
+    """
+    last, asked = len(text) - 1, text[-2:][::-1]  # the nearer letter first
+    found = [at + 1 for at, letter in enumerate(text[:last]) if letter == asked[0]]
+    with style():
+        figure, axes = plt.subplots(figsize=(PHONE, 3.3))
+        for at, letter in enumerate(text):
+            role = "value" if text[at - 2 : at] == asked[::-1] and at < last else ""
+            if letter != " ":
+                _letter(axes, at, 0.0, letter, role)
+        for at in [*found, last]:
+            _arrow(axes, (at, 0.45), (at, 1.05), FAINT)
+            _two_parts(axes, (at, 1.45), text[at - 1], text[at - 2], "key" if at < last else "")
+        _arrow(axes, (last, 1.85), (last, 2.95), FAINT)
+        _two_parts(axes, (last, 3.35), *asked, "query")
+        for at in found:
+            alike = sum(text[at - back] == asked[back - 1] for back in (1, 2))
+            for line in range(alike):
+                start, end = (last - 1, 3.6 - 0.45 * line), (at - 0.3 + 0.8 * line, 1.83)
+                look = {"linestyle": (0, (1, 1.5)), "arrowstyle": "-", "linewidth": 2.2 - line}
+                _arrow(axes, start, end, INK, **look)
+            axes.text(at - 0.35, 0.75, ("", "one fits", "both fit")[alike], ha="right", va="center")
+        for height, name in ((0.0, "letter"), (1.45, "label"), (3.35, "question")):
+            axes.text(-0.9, height, name, ha="right", va="center")
+        axes.set(xlim=(-3.6, last + 1.3), ylim=(-0.45, 3.9))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _two_parts(axes: Axes, at: tuple[float, float], large: str, small: str, role: str) -> None:
+    """Draw a box with two letters, of which one weighs more, in the colour of its role."""
+    face, low = ROLE.get(role, PAPER), at[1] - 0.38
+    axes.add_patch(Rectangle((at[0] - 1, low), 2, 0.76, facecolor=face, edgecolor=INK, zorder=4))
+    for x, part, size in ((-0.3, large, "xx-large"), (0.5, small, "medium")):
+        axes.text(at[0] + x, low + 0.17, part, ha="center", va="baseline", fontsize=size,
+                  fontweight="bold", color=ink_of(role), zorder=5)  # fmt: skip
 
 
 def one_step_back(letters: str = "xab", step: float = 1.0) -> Figure:
@@ -163,7 +206,7 @@ def drop(
     every: int = 10,
     chance: float = math.log(27),
 ) -> Figure:
-    """Draw the loss by step, and below it how far the heads are.
+    """Draw the loss by step, and below it how far the heads are: one seed, and the others pale.
 
     Args:
         losses: For two kinds of model the losses of all seeds, (num_seeds, num_points); of the
@@ -182,14 +225,18 @@ def drop(
         for axes, runs, inks in ((above, losses, (VIOLET, BROWN)), (below, scores, (INK, VIOLET))):
             for (name, values), colour, mark in zip(runs.items(), inks, LINES, strict=False):
                 at = every * torch.arange(values.shape[1])
-                draw_mean_and_range(axes, at, values, mark, color=colour, label=name)
+                first, *others = values
+                axes.plot(at, first, mark, color=colour, label=name, zorder=3)
+                for other in others:
+                    axes.plot(at, other, color=colour, alpha=0.35, linewidth=1)
         (name, fallen), (other, flat) = losses.items()
-        half = every * int((fallen.mean(0) < chance / 2).nonzero()[0])
+        half = every * int((fallen < chance / 2).all(0).nonzero()[0])
         above.text(half + 0.06 * end, chance / 2, name, color=VIOLET, va="center")
         under = flat[:, -1].min().item() - 0.1
         above.text(end, under, other, color=BROWN, ha="right", va="top")
         sides = {"va": "top"}, {"va": "bottom"}  # the lower one below, the upper one above
-        for line, side, away in zip(below.lines, sides, (-0.13, 0.03), strict=True):
+        named = [line for line in below.lines if line.get_label() in scores]
+        for line, side, away in zip(named, sides, (-0.13, 0.03), strict=True):
             height, colour = float(line.get_ydata()[-1]) + away, line.get_color()
             below.text(end, height, line.get_label(), color=colour, ha="right", **side)
         above.set(ylim=(0, 1.2 * chance), ylabel="loss at repeats, nats")

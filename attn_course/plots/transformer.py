@@ -139,7 +139,8 @@ def learning(
 
 def worth(
     runs: Mapping[str, tuple[Tensor, Tensor]],
-    whole: tuple[float, float],
+    whole: Sequence[float],
+    frequencies: float,
     steps: tuple[int, int] = (200, 800),
 ) -> Figure:
     """Draw what is lost without each part, early beside late: a bar is the mean, a dot a seed.
@@ -148,6 +149,7 @@ def worth(
         runs: For each part, the bits a character of the seeds without it, (num_seeds,), after a
             short training and after a longer one.
         whole: The bits of the whole model after each.
+        frequencies: The bits of a model that knows how frequent each piece is, and nothing else.
         steps: Steps of each.
     """
     with style():
@@ -159,8 +161,11 @@ def worth(
                 axes.barh(row, lost.mean().item(), height=0.62, color=VIOLET, alpha=0.25, lw=0)
                 height = row + torch.linspace(-0.2, 0.2, len(lost))
                 axes.plot(lost, height, "o", color=VIOLET, markersize=4, alpha=0.8)
-            axes.axvline(0, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            axes.set(title=f"after {number} steps", xlabel="bits lost")
+            for bits_lost in (0, frequencies - bits):
+                axes.axvline(bits_lost, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+            beside = frequencies - bits - 0.04, len(runs) // 2 - 0.5
+            axes.text(*beside, "frequencies\nonly", ha="right", va="center")
+            axes.set(title=f"after {number} steps", xlabel=f"bits above {bits:.2f}")
             axes.tick_params(axis="y", length=0)
         panels[0].set_yticks(range(len(runs)), list(runs))
         panels[0].set(ylim=(len(runs) - 0.5, -0.5), ylabel="without")

@@ -28,7 +28,7 @@ def drop() -> Figure:
     """Draw the losses of two kinds of model, and two heads that come into being."""
     fall, flat = torch.linspace(3.4, 0.2, 51), torch.linspace(3.4, 3.0, 51)
     scores = {name: torch.linspace(0, end, 51)[None] for name, end in (("0", 0.6), ("1", 0.9))}
-    return induction.drop({"two": fall[None], "one": flat[None]}, scores)
+    return induction.drop({"two": torch.stack([fall, fall / 2]), "one": flat[None]}, scores)
 
 
 def losses() -> Figure:
@@ -36,7 +36,7 @@ def losses() -> Figure:
     return induction.losses(CUT, {"knowing nothing": 3.3})
 
 
-@pytest.mark.parametrize("draw", [induction.two_looks, drawn, induction.one_step_back])
+@pytest.mark.parametrize("draw", [induction.two_looks, induction.two_letters, drawn, induction.one_step_back])
 def test_diagram_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=True)
 
@@ -55,6 +55,22 @@ def test_each_curve_of_the_drop_is_named_beside_it() -> None:
         named = {text.get_text() for text in axes.texts} - {"knowing nothing"}
         curves = [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
         assert named == set(curves)
+
+
+def test_drop_shows_each_seed_and_only_the_first_by_a_strong_line() -> None:
+    _, *seeds = drop().axes[0].lines
+    assert [line.get_ydata()[0] for line in seeds] == pytest.approx([3.4, 1.7, 3.4])
+    assert [line.get_alpha() for line in seeds] == [None, 0.35, None]
+
+
+@pytest.mark.parametrize(("text", "found"), [("sand wine san", "d"), ("sand wine win", "e")])
+def test_both_letters_of_a_question_are_found_in_one_label_alone(text: str, found: str) -> None:
+    (axes,) = induction.two_letters(text).axes
+    said = [one.get_text() for one in axes.texts]
+    assert sorted(one for one in said if " fit" in one) == ["both fit", "one fits"]
+    at = text.index(found)
+    (both,) = [one for one in axes.texts if one.get_text() == "both fit"]
+    assert at - 1 < both.get_position()[0] < at
 
 
 def one_place_off() -> Figure:

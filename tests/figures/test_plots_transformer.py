@@ -53,7 +53,7 @@ def learning() -> Figure:
 
 def worth() -> Figure:
     """Draw what four parts are worth."""
-    return transformer.worth(WITHOUT, (2.2, 1.8))
+    return transformer.worth(WITHOUT, (2.2, 1.8), 3.1)
 
 
 def leak() -> Figure:
@@ -110,7 +110,9 @@ def test_worth_shows_what_each_seed_loses_early_and_late() -> None:
     assert [label.get_text() for label in panels[0].get_yticklabels()] == list(WITHOUT)
     assert [axes.get_title() for axes in panels] == ["after 200 steps", "after 800 steps"]
     for which, (whole, axes) in enumerate(zip((2.2, 1.8), panels, strict=True)):
-        *rows, _ = axes.lines
+        *rows, _, frequencies = axes.lines
+        assert frequencies.get_xdata()[0] == pytest.approx(3.1 - whole)
+        assert axes.get_xlabel() == f"bits above {whole:.2f}"
         for row, bar, bits in zip(rows, axes.patches, WITHOUT.values(), strict=True):
             assert_near(row.get_xdata(), bits[which] - whole, rtol=1e-6)
             assert bar.get_width() == pytest.approx(bits[which].mean().item() - whole, rel=1e-5)

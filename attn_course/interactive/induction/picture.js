@@ -70,7 +70,7 @@ const drawInduction = (pen, now, stand) => {
 const foundSaid = ({ text, told }) => {
   const again = [...text].map((_, i) => i).filter((i) => cameBefore(text, i)),
     right = again.filter((i) => told[i - 1] === text[i]).length;
-  if (!again.length) return "No pair of letters has come twice yet.";
+  if (!again.length) return "No letter could be predicted yet.";
   const letters = again.length === 1 ? "1 letter" : `${again.length} letters`;
   return `Of ${letters} that could be predicted, ${right} ${right === 1 ? "was" : "were"}.`;
 };

@@ -100,9 +100,9 @@ def _controls(written: list[int]) -> str:
         + tag("div", "".join(button(*one) for one in names.items()), class_="attn-options")
         + "".join(sliders)
         + hint(
-            "Click a next piece to force it, a piece that it wrote to go back there, a head to see "
-            "where it looks, a dot to silence what is beside it. Pink: the mean weight, or that "
-            "of the head you chose."
+            "Click a next piece to force it. Click what it wrote to go back there. Click a head, 0 "
+            "to 3, to see where it looks. Click a dot to silence what is beside it. Pink: the "
+            "mean weight, or that of the head you chose."
         )
         + more("The whole text", tag("p", data_part="whole", lang="en"))
         + kept(told="_".join(map(str, written)), seed=SEED, off="", look="")
