@@ -161,12 +161,12 @@ def worth(
                 axes.barh(row, lost.mean().item(), height=0.62, color=VIOLET, alpha=0.25, lw=0)
                 height = row + torch.linspace(-0.2, 0.2, len(lost))
                 axes.plot(lost, height, "o", color=VIOLET, markersize=4, alpha=0.8)
-            for bits_lost in (0, frequencies - bits):
-                axes.axvline(bits_lost, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-            beside = frequencies - bits - 0.04, len(runs) // 2 - 0.5
-            axes.text(*beside, "frequencies\nonly", ha="right", va="center")
+            axes.axvline(0, color=INK, linewidth=1)
+            axes.axvline(frequencies - bits, color=INK, linewidth=1, linestyle=(0, (3, 2)))
             axes.set(title=f"after {number} steps", xlabel=f"bits above {bits:.2f}")
             axes.tick_params(axis="y", length=0)
+        beside = frequencies - whole[-1] - 0.04, len(runs) // 2 - 0.5
+        panels[-1].text(*beside, "frequencies\nonly", ha="right", va="center")
         panels[0].set_yticks(range(len(runs)), list(runs))
         panels[0].set(ylim=(len(runs) - 0.5, -0.5), ylabel="without")
     return closed(figure)

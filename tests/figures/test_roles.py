@@ -19,7 +19,7 @@ PAINTED = {
     ALL: """fig-layer fig-one-estimate fig-steps fig-captioner fig-crossing fig-crossing-values
         fig-one-word fig-three-roles fig-heads fig-compartments fig-two-looks""",
     "query key value output": "fig-two-decoders fig-feeding",
-    "query key value": "fig-sharing",
+    "query key value": "fig-sharing fig-two-letters",
     "query key output": "fig-encoder-decoder",
     "query key": "fig-unit fig-turned fig-one-step-back",
     # parts of fig-steps, each in the section of its step; without a name they go by their cells
