@@ -127,7 +127,7 @@ def two_letters(text: str = "sand wine san") -> Figure:
             _arrow(axes, (at, 0.45), (at, 1.05), FAINT)
             _two_parts(axes, (at, 1.45), text[at - 1], text[at - 2], "key" if at < last else "")
         _arrow(axes, (last, 1.85), (last, 2.95), FAINT)
-        _two_parts(axes, (last, 3.35), *asked, "query")
+        _two_parts(axes, (last, 3.35), asked[0], asked[1], "query")
         for at in found:
             alike = sum(text[at - back] == asked[back - 1] for back in (1, 2))
             for line in range(alike):

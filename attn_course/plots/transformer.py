@@ -168,7 +168,7 @@ def worth(
         beside = frequencies - whole[-1] - 0.04, len(runs) // 2 - 0.5
         panels[-1].text(*beside, "frequencies\nonly", ha="right", va="center")
         panels[0].set_yticks(range(len(runs)), list(runs))
-        panels[0].set(ylim=(len(runs) - 0.5, -0.5), ylabel="without")
+        panels[0].set(ylim=(len(runs) - 0.5, -0.5), ylabel="without", xticks=(0, 0.5, 1))
     return closed(figure)
 
 

@@ -36,7 +36,9 @@ def losses() -> Figure:
     return induction.losses(CUT, {"knowing nothing": 3.3})
 
 
-@pytest.mark.parametrize("draw", [induction.two_looks, induction.two_letters, drawn, induction.one_step_back])
+@pytest.mark.parametrize(
+    "draw", [induction.two_looks, induction.two_letters, drawn, induction.one_step_back]
+)
 def test_diagram_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=True)
 

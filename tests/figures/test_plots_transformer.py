@@ -53,7 +53,7 @@ def learning() -> Figure:
 
 def worth() -> Figure:
     """Draw what four parts are worth."""
-    return transformer.worth(WITHOUT, (2.2, 1.8), 3.1)
+    return transformer.worth(WITHOUT, (2.2, 1.8), 3.0)
 
 
 def leak() -> Figure:
@@ -111,7 +111,7 @@ def test_worth_shows_what_each_seed_loses_early_and_late() -> None:
     assert [axes.get_title() for axes in panels] == ["after 200 steps", "after 800 steps"]
     for which, (whole, axes) in enumerate(zip((2.2, 1.8), panels, strict=True)):
         *rows, _, frequencies = axes.lines
-        assert frequencies.get_xdata()[0] == pytest.approx(3.1 - whole)
+        assert frequencies.get_xdata()[0] == pytest.approx(3.0 - whole)
         assert axes.get_xlabel() == f"bits above {whole:.2f}"
         for row, bar, bits in zip(rows, axes.patches, WITHOUT.values(), strict=True):
             assert_near(row.get_xdata(), bits[which] - whole, rtol=1e-6)
