@@ -62,6 +62,14 @@ def numbers_of(part: Part) -> Tensor:
     return torch.tensor(pieces().encode(novels(part)))
 
 
+def bits_of_frequencies() -> float:
+    """Bits a character of one who knows how frequent each piece is, and nothing else."""
+    counts = numbers_of("training").bincount(minlength=len(pieces())) + 1.0
+    unseen = numbers_of("validation")
+    loss = -(counts / counts.sum()).log()[unseen].mean().item()
+    return bits_per_character(loss, len(unseen), len(novels("validation")))
+
+
 def window_loss(model: nn.Module, batch: WindowBatch) -> Tensor:
     """Mean of `-log p` of the tokens of a batch."""
     return next_token_loss(model(batch.tokens), batch.tokens)
