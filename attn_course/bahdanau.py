@@ -28,6 +28,7 @@ def additive_scores(
 
     Source: Bahdanau et al. 2015, appendix A.1.2.
     """
+    # each with each: (query_len, 1, d_score) + (1, key_len, d_score)
     return torch.tanh(query.unsqueeze(-2) + key.unsqueeze(-3)) @ score_weight
 
 

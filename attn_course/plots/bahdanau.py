@@ -23,6 +23,8 @@ from attn_course.plots import (
     style,
 )
 
+DARK = 0.4  # the least weight of a dark cell
+
 # --- why there is a tanh --------------------------------------------------------------------------
 
 
@@ -95,7 +97,7 @@ def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
 def stage(
     weights: Tensor, rise: Tensor, source: Sequence[str], target: Sequence[str], most: Tensor
 ) -> Figure:
-    """Draw a matrix of weights, and in each row a ring, the thicker the more the score rises there.
+    """Draw a matrix of weights, and in each pale row a ring, the thicker the more the score rises.
 
     Args:
         weights: A row for each written word, (target_len, source_len).
@@ -107,9 +109,10 @@ def stage(
     with style(letters=13):
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
         _matrix(axes, weights)
-        high, at = rise.max(-1)
+        pale = weights.amax(-1) < DARK  # once a key leads, there is little left to raise
+        high, at = (each[pale] for each in rise.max(-1))
         ring = {"s": 144, "facecolors": "none", "edgecolors": INK}
-        axes.scatter(at, range(len(target)), **ring, linewidths=4 * (high / most).sqrt())
+        axes.scatter(at, pale.nonzero()[:, 0], **ring, linewidths=4 * (high / most).sqrt())
         axes.set_xticks(range(len(source)), source)
         axes.set_yticks(range(len(target)), target)
         axes.set(xlabel="read: key", ylabel="written: query")

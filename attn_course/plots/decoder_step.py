@@ -186,7 +186,7 @@ def _output(axes: Axes, step: DecoderStep) -> None:
     """Draw the next state and the word, both made from the context."""
     middle = _column(0) + (len(step.weights) - 1) * APART / 2
     corner = {"connectionstyle": "angle,angleA=90,angleB=0"}
-    _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))
+    _arrow(axes, (middle + 1.5, CONTEXT), (DECODER - 1.1, CONTEXT))
     _arrow(axes, (middle, CONTEXT + 0.4), (DECODER - 1.0, SAID), **corner)
     _box(axes, DECODER, CONTEXT, "query", _vector(step.after))
     axes.text(DECODER + 0.4, CONTEXT + 0.65, f"$s_{step.number}$", **NAMED)

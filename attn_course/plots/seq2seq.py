@@ -108,8 +108,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
 
 
 def gru() -> Figure:
-    """Draw the two gates of a GRU: what they are made from, and what each decides."""
-    dashed = {"linestyle": "--", "color": VIOLET}
+    """Draw the two gates of a GRU: what each multiplies."""
     with style(letters=14):
         figure, axes = plt.subplots(figsize=(4.8, 3.6))
         _arrow(axes, (0.5, 2.5), (5.9, 2.5))
@@ -122,18 +121,15 @@ def gru() -> Figure:
         _box(axes, (6.3, 2.5), "$h_i$", STATE)
         for place, name in (((2.5, 2.5), "$z$"), ((1.55, 0.6), "$r$"), ((4.3, 1.6), "$1{-}z$")):
             _box(axes, place, name, GATE)
-        for place, start, end in (
-            ((2.5, 3.75), (2.5, 3.5), (2.5, 2.95)),
-            ((-0.3, 0.6), (0.42, 0.6), (1.12, 0.6)),
-        ):
-            axes.text(*place, "$x_i,\\ h_{i{-}1}$", ha="center", va="center", color=VIOLET)
-            _arrow(axes, start, end, **dashed)
         axes.text(3.7, -1.0, "$x_i$, the word", ha="center", va="center")
-        axes.text(3.1, 3.15, "update gate:\nwhat stays", ha="left", va="center")
+        axes.text(0.4, 1.35, "$U$", ha="center", va="center")
+        axes.text(3.1, -0.3, "$W$", ha="center", va="center")
+        axes.text(2.5, 3.3, "update gate: what stays", ha="center", va="center")
+        axes.text(4.95, 1.6, "what is new", ha="left", va="center")
         axes.text(0.75, -0.5, "reset gate: what\nthe proposal sees", ha="center", va="center")
         axes.text(4.0, 0.6, "proposal", va="center")
         _box(axes, (5.0, 2.5), "+", SUM)
-        axes.set(xlim=(-1.2, 6.8), ylim=(-1.3, 4.1))
+        axes.set(xlim=(-1.2, 6.8), ylim=(-1.3, 3.6))
         axes.axis("off")
     return closed(figure)
 
@@ -241,7 +237,7 @@ def beam_tree(
             weight, alpha = ("bold", 1) if prefix in kept else ("normal", 0.7)
             line = {"color": ink if prefix in kept else FAINT, "zorder": 0}
             line["linewidth"] = 2.5 if prefix in kept else 1.2
-            axes.plot([max(x - 1, 0.45), x], [rows[prefix[:-1]], y], **line)
+            axes.plot([max(x - 1, 0.3), x], [rows[prefix[:-1]], y], **line)
             place = {"ha": "center", "va": "center", "bbox": ON_PAPER}  # an edge ends at the box
             axes.text(
                 x,
@@ -252,14 +248,11 @@ def beam_tree(
                 alpha=alpha,
                 **place,
             )
+        axes.text(0.3, rows[()], "BOS", ha="center", va="center", bbox=ON_PAPER)
         for name, prefix in ends.items():
-            at = len(prefix), rows[prefix]
             ink = VIOLET if prefix == best else INK
-            if len(prefix) < depth:
-                axes.text(at[0] + 0.35, at[1], name, color=ink, va="center")
-            else:  # there is room below
-                axes.text(at[0], at[1] + 0.75, name, color=ink, ha="center", va="center")
-        axes.set(xlim=(0.4, depth + 0.4), ylim=(height + 0.6, -0.6))
+            axes.text(len(prefix) + 0.35, rows[prefix], name, color=ink, va="center")
+        axes.set(xlim=(0.05, depth + 0.95), ylim=(height + 0.6, -0.6))
         axes.axis("off")
     return closed(figure)
 

@@ -184,7 +184,7 @@ def test_tree_writes_every_probability_and_what_was_kept_in_bold() -> None:
     (axes,) = beam_tree().axes
     shown = {text.get_text(): text.get_fontweight() for text in axes.texts}
     named = {f"{prefix[-1]}\n{p:.3g}" for prefix, p in BEGINNINGS.items()}
-    assert set(shown) == named | set(ENDS)
+    assert set(shown) == named | set(ENDS) | {"BOS"}
     assert {text for text, weight in shown.items() if weight == "bold"} == {
         f"{prefix[-1]}\n{BEGINNINGS[prefix]:.3g}" for prefix in KEPT
     }
