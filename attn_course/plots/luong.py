@@ -152,7 +152,8 @@ def _look(role: str) -> dict[str, object]:
 # --- scores as maps -------------------------------------------------------------------------------
 
 
-BANDS, FAR = 8, 3.0  # of a map: its shades, and the reach to each side
+BANDS, NEAR, FAR = 8, -2.0, 7.0  # of a map: its shades, and where it begins and ends
+PUSHED = 3  # how many times as long as the query a key gets
 
 
 def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Tensor], Tensor]]]:
@@ -167,60 +168,82 @@ def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Ten
     of_query = torch.tensor([[-1, 0.5], [-0.5, -0.5], [0, -0.5]])
     pays = torch.tensor([1, 1, -0.8])
     return {
-        "dot": ("s · h", lambda h: dot_scores(ask, h)[0]),
-        "general": ("s W · h", lambda h: general_scores(ask, h, weight)[0]),
+        "dot": ("q · h", lambda h: dot_scores(ask, h)[0]),
+        "general": ("q W · h", lambda h: general_scores(ask, h, weight)[0]),
         "additive": (
-            "v · tanh(W [s; h])",
+            "v · tanh(W [q; h])",
             lambda h: concat_scores(ask, h, torch.cat([of_query, of_key], 1), pays)[0],
         ),
     }
 
 
-def maps(query: Tensor, weight: Tensor) -> Figure:
-    """Draw for each score how it depends on where a key is: the more grey, the higher.
+def maps(query: Tensor, weight: Tensor, pushed: int = PUSHED) -> Figure:
+    """Draw how each score depends on where a key is, and below how it grows with the key's length.
 
     Args:
-        query: The query, (2,), an arrow in each map.
+        query: The query, (2,), an arrow in each map; the general score bends it.
         weight: The matrix of the general score, (2, 2).
+        pushed: The key points as the query does, and is up to so many times as long.
     """
-    at, scores = torch.linspace(-FAR, FAR, 61), maps_of(query, weight)
+    at, scores = torch.linspace(NEAR, FAR, 61), maps_of(query, weight)
     keys = torch.cartesian_prod(at, at)
     shades = [(*to_rgb(GREY), 0.8 * (step + 0.5) / BANDS) for step in range(BANDS)]
+    lengths = torch.linspace(0, pushed, 60 * pushed + 1)
+    marked = torch.arange(1, pushed + 1)
     with style():
-        figure, panels = plt.subplots(1, len(scores), figsize=(5.2, 2.25))
-        for axes, (name, (formula, score)) in zip(panels, scores.items(), strict=True):
+        figure, rows = plt.subplots(2, len(scores), figsize=(5.2, 3.8), height_ratios=(1.55, 1))
+        for above, below, (name, (formula, score)) in zip(*rows, scores.items(), strict=True):
             height = score(keys).reshape(len(at), len(at)).T
             levels = torch.linspace(height.min().item(), height.max().item(), BANDS + 1).tolist()
-            axes.contourf(at, at, height, levels, colors=shades)
-            x, y = query.tolist()
-            rim = {"color": PAPER, "linewidth": 7, "solid_capstyle": "round"}
-            axes.plot([0, 0.96 * x], [0, 0.96 * y], **rim)  # apart from the greys
-            axes.plot(0, 0, "o", color=INK, markersize=4)
-            look = {"arrowstyle": "-|>", "color": ROLE["query"], "linewidth": 3}
-            look |= {"shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", (x, y), (0, 0), arrowprops=look)
-            axes.set_title(name, fontsize=12.5, pad=20)
-            above = {"ha": "center", "va": "bottom", "transform": axes.transAxes}
-            axes.text(0.5, 1.03, formula, fontsize=12.5, **above)
-            axes.set(aspect="equal", xticks=[], yticks=[], xlim=(-FAR, FAR), ylim=(-FAR, FAR))
-            axes.spines[:].set_visible(True)
+            above.contourf(at, at, height, levels, colors=shades)
+            _arrows(above, query, query @ weight if name == "general" else query)
+            places = (marked[:, None] * query).T.tolist()
+            look = {"color": ROLE["key"], "markeredgecolor": INK, "markersize": 7}
+            above.plot(*places, "o", zorder=4, **look)
+            above.set_title(name, fontsize=12.5, pad=20)
+            title = {"ha": "center", "va": "bottom", "transform": above.transAxes}
+            above.text(0.5, 1.03, formula, fontsize=12.5, **title)
+            above.set(aspect="equal", xticks=[], yticks=[], xlim=(NEAR, FAR), ylim=(NEAR, FAR))
+            above.spines[:].set_visible(True)
+            grown = score(marked[:, None] * query)
+            if pushed > 1:
+                below.plot(lengths, score(lengths[:, None] * query), color=INK)
+            below.plot(marked, grown, "o", **look)
+            for length, number in zip(marked.tolist(), grown.tolist(), strict=True):
+                place = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
+                below.annotate(f"{number:.2g}", (length, number), **place)
+            below.set(xlim=(0, PUSHED + 0.5), ylim=(-1, 19), yticks=(0, 5, 10, 15))
+            below.set_xticks(range(1, PUSHED + 1), [f"{n}×" for n in range(1, PUSHED + 1)])
+        rows[1][0].set_ylabel("score")
+        rows[1][1].set_xlabel("length of the key")
     return closed(figure)
 
 
-def quality(points: Mapping[str, float], rates: Mapping[str, float]) -> Figure:
-    """Draw BLEU and alignment error rate of some scores, side by side, with their numbers."""
-    panels = {"BLEU": (points, "{:.1f}", 118), "alignment error rate": (rates, "{:.2f}", 0.3)}
+def _arrows(axes: Axes, query: Tensor, bent: Tensor) -> None:
+    """Draw the arrow that a key is held to; the query that it was is dashed, if it was bent."""
+    rim = {"color": PAPER, "linewidth": 6, "solid_capstyle": "round"}
+    axes.plot(*zip((0, 0), (0.8 * bent).tolist(), strict=True), **rim)  # apart from the greys
+    axes.plot(0, 0, "o", color=INK, markersize=4)
+    if not torch.equal(query, bent):
+        ends = zip((0, 0), query.tolist(), strict=True)
+        axes.plot(*ends, color=ROLE["query"], linewidth=2, linestyle=(0, (2, 1)))
+        beside = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate("q W", bent.tolist(), color=ink_of(""), **beside)
+    look = {"arrowstyle": "-|>", "color": ROLE["query"], "linewidth": 2.5}
+    axes.annotate("", bent.tolist(), (0, 0), arrowprops=look | {"shrinkA": 0, "shrinkB": 0})
+
+
+def wrong_looks(rates: Mapping[str, float]) -> Figure:
+    """Draw the alignment error rate of some scores, with its numbers."""
     with style():
-        figure, row = plt.subplots(1, 2, figsize=(5.2, 0.55 + 0.34 * len(points)), sharey=True)
-        for axes, (title, (numbers, form, most)) in zip(row, panels.items(), strict=True):
-            bars = axes.barh(list(numbers), list(numbers.values()), height=0.62, color=VIOLET)
-            axes.bar_label(bars, [form.format(one) for one in numbers.values()], padding=4)
-            axes.set(xlim=(0, most), xticks=[])
-            axes.set_title(title, fontsize=11, fontweight="bold", loc="left")
-            axes.tick_params(axis="y", length=0)
-            axes.spines["bottom"].set_visible(False)
-        row[0].invert_yaxis()
-        row[0].set_ylabel("score")
+        figure, axes = plt.subplots(figsize=(5.2, 0.5 + 0.34 * len(rates)))
+        bars = axes.barh(list(rates), list(rates.values()), height=0.62, color=VIOLET)
+        axes.bar_label(bars, [f"{rate:.2f}" for rate in rates.values()], padding=4)
+        axes.set(xlim=(0, 0.3), xticks=[], ylabel="score")
+        axes.set_title("alignment error rate", fontsize=11, fontweight="bold", loc="left")
+        axes.tick_params(axis="y", length=0)
+        axes.spines["bottom"].set_visible(False)
+        axes.invert_yaxis()
     return closed(figure)
 
 

@@ -56,12 +56,17 @@ def maps() -> Figure:
     return luong.maps(QUERY, BENDS)
 
 
-POINTS, RATES = {"dot": 97.5, "concat": 98.4}, {"dot": 0.19, "concat": 0.13}
+def at_the_tip() -> Figure:
+    """Draw the same before the key is pushed on."""
+    return luong.maps(QUERY, BENDS, 1)
 
 
-def quality() -> Figure:
+RATES = {"dot": 0.19, "concat": 0.13}
+
+
+def wrong_looks() -> Figure:
     """Draw two scores."""
-    return luong.quality(POINTS, RATES)
+    return luong.wrong_looks(RATES)
 
 
 MIXED = ["a", ",", "whereas", "b"]
@@ -93,8 +98,8 @@ def quality_and_alignment() -> Figure:
     return luong.quality_and_alignment(MEASURED)
 
 
-DIAGRAMS = [two_decoders, begun, input_feeding, maps, mixture]
-FIGURES = [*DIAGRAMS, quality, walk, window, beside, quality_and_alignment]
+DIAGRAMS = [two_decoders, begun, input_feeding, mixture]
+FIGURES = [*DIAGRAMS, maps, at_the_tip, wrong_looks, walk, window, beside, quality_and_alignment]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
@@ -217,20 +222,35 @@ def test_pushed_on_a_key_gains_without_end_in_dot_and_general_alone() -> None:
         assert bool((gains > 1).all()) == (name in ("dot", "general")), name
 
 
-def test_each_map_has_the_query_and_its_formula() -> None:
+def test_each_map_has_the_arrow_of_its_score_and_its_formula() -> None:
     for axes, (name, (formula, _)) in zip(
-        maps().axes, luong.maps_of(QUERY, BENDS).items(), strict=True
+        maps().axes[:3], luong.maps_of(QUERY, BENDS).items(), strict=True
     ):
-        (arrow,) = (text for text in axes.texts if isinstance(text, Annotation))
-        assert tuple(arrow.xy) == (1, 2)
+        (arrow,) = (text for text in axes.texts if getattr(text, "arrow_patch", None))
+        assert tuple(arrow.xy) == ((2, 0) if name == "general" else (1, 2))
+        dashed = [line for line in axes.lines if line.is_dashed()]
+        assert len(dashed) == (name == "general")
         assert axes.get_title() == name
         assert formula in {text.get_text() for text in axes.texts}
 
 
-def test_quality_has_a_bar_and_a_number_for_each_score() -> None:
-    for axes, numbers in zip(quality().axes, (POINTS, RATES), strict=True):
-        assert_near([bar.get_width() for bar in axes.patches], list(numbers.values()))
-    assert {"97.5", "98.4", "0.19", "0.13", "dot", "concat"} < set(words_in(quality()))
+def test_below_each_map_is_the_score_of_a_key_that_is_pushed_on() -> None:
+    shown = [[text.get_text() for text in axes.texts] for axes in maps().axes[3:]]
+    assert shown == [["5", "10", "15"], ["2", "4", "6"], ["2.6", "2.8", "2.8"]]
+    for axes, (_, score) in zip(
+        maps().axes[3:], luong.maps_of(QUERY, BENDS).values(), strict=True
+    ):
+        curve, points = axes.lines
+        for line in (curve, points):
+            keys = torch.tensor(line.get_xdata())[:, None] * QUERY
+            assert_near(line.get_ydata(), score(keys), rtol=1e-5, atol=1e-5)
+    assert [len(axes.texts) for axes in at_the_tip().axes[3:]] == [1, 1, 1]
+
+
+def test_wrong_looks_has_a_bar_and_a_number_for_each_score() -> None:
+    (axes,) = wrong_looks().axes
+    assert_near([bar.get_width() for bar in axes.patches], list(RATES.values()))
+    assert {"0.19", "0.13", "dot", "concat"} < set(words_in(wrong_looks()))
 
 
 # --- what a neighbour knows, and ways through a sentence ------------------------------------------

@@ -21,7 +21,7 @@ PAINTED = {
     "query key value output": "fig-two-decoders fig-feeding",
     "query key value": "fig-sharing fig-two-letters",
     "query key output": "fig-encoder-decoder",
-    "query key": "fig-unit fig-turned fig-one-step-back",
+    "query key": "fig-unit fig-turned fig-one-step-back fig-maps",
     # parts of fig-steps, each in the section of its step; without a name they go by their cells
     "query weight output": "04_bahdanau-019 04_bahdanau-023",
     "key value": "fig-cache",
@@ -30,7 +30,6 @@ PAINTED = {
     "value output": "fig-widths fig-nile fig-hull",
     "key": "fig-deaf",
     "output": "fig-factors fig-grid-axis",
-    "query": "fig-maps",
     "weight": """fig-kernels fig-weight-and-need fig-circles fig-learners fig-beside fig-window
         fig-blend fig-he fig-he-first fig-block-parameters fig-two-keys fig-one-head-fails fig-verbs
         fig-head-reach fig-forms fig-closed""",

@@ -15,6 +15,9 @@ WIDTHS = tuple(sorted({round(2 ** (half / 2)) for half in range(21)}))
 DRAWS, KEYS, SEED = 48, 16, 7
 # Of the draw that is shown: at every width its scores are nearly as large as scores usually are.
 SHOWN = 98799
+# Of the cells drawn by REINFORCE: the first three differ, and the three after 500 are not cell 1, so
+# that a reader sees how a push differs from the mean.
+CELLS_SEED = 262
 
 
 @cache
@@ -53,6 +56,6 @@ def drawn(
 @cache
 def cells_drawn() -> dict[str, Any]:
     """Cells drawn by REINFORCE, one after the other, with the chances of chapter 06."""
-    generator = torch.Generator().manual_seed(SEED)
+    generator = torch.Generator().manual_seed(CELLS_SEED)
     cells = torch.tensor([0.5, 0.25, 0.25]).multinomial(2000, replacement=True, generator=generator)
     return {"cells": cells.tolist()}
