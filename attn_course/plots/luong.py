@@ -156,8 +156,8 @@ BANDS, NEAR, FAR = 8, -2.0, 7.0  # of a map: its shades, and where it begins and
 PUSHED = 3  # how many times as long as the query a key gets
 
 
-def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Tensor], Tensor]]]:
-    """Return the scores of one query, (2,), by their names, each with its formula.
+def maps_of(query: Tensor, weight: Tensor) -> dict[str, Callable[[Tensor], Tensor]]:
+    """Return the scores of one query, (2,), by their names, each a function of keys.
 
     Args:
         query: The query, (2,).
@@ -168,12 +168,9 @@ def maps_of(query: Tensor, weight: Tensor) -> dict[str, tuple[str, Callable[[Ten
     of_query = torch.tensor([[-1, 0.5], [-0.5, -0.5], [0, -0.5]])
     pays = torch.tensor([1, 1, -0.8])
     return {
-        "dot": ("q · h", lambda h: dot_scores(ask, h)[0]),
-        "general": ("q W · h", lambda h: general_scores(ask, h, weight)[0]),
-        "additive": (
-            "v · tanh(W [q; h])",
-            lambda h: concat_scores(ask, h, torch.cat([of_query, of_key], 1), pays)[0],
-        ),
+        "dot": lambda h: dot_scores(ask, h)[0],
+        "general": lambda h: general_scores(ask, h, weight)[0],
+        "additive": lambda h: concat_scores(ask, h, torch.cat([of_query, of_key], 1), pays)[0],
     }
 
 
@@ -191,8 +188,8 @@ def maps(query: Tensor, weight: Tensor, pushed: int = PUSHED) -> Figure:
     lengths = torch.linspace(0, pushed, 60 * pushed + 1)
     marked = torch.arange(1, pushed + 1)
     with style():
-        figure, rows = plt.subplots(2, len(scores), figsize=(5.2, 3.8), height_ratios=(1.55, 1))
-        for above, below, (name, (formula, score)) in zip(*rows, scores.items(), strict=True):
+        figure, rows = plt.subplots(2, len(scores), figsize=(5.2, 3.6), height_ratios=(1.6, 1))
+        for above, below, (name, score) in zip(*rows, scores.items(), strict=True):
             height = score(keys).reshape(len(at), len(at)).T
             levels = torch.linspace(height.min().item(), height.max().item(), BANDS + 1).tolist()
             above.contourf(at, at, height, levels, colors=shades)
@@ -200,9 +197,7 @@ def maps(query: Tensor, weight: Tensor, pushed: int = PUSHED) -> Figure:
             places = (marked[:, None] * query).T.tolist()
             look = {"color": ROLE["key"], "markeredgecolor": INK, "markersize": 7}
             above.plot(*places, "o", zorder=4, **look)
-            above.set_title(name, fontsize=12.5, pad=20)
-            title = {"ha": "center", "va": "bottom", "transform": above.transAxes}
-            above.text(0.5, 1.03, formula, fontsize=12.5, **title)
+            above.set_title(name, fontsize=12.5)
             above.set(aspect="equal", xticks=[], yticks=[], xlim=(NEAR, FAR), ylim=(NEAR, FAR))
             above.spines[:].set_visible(True)
             grown = score(marked[:, None] * query)
@@ -214,8 +209,9 @@ def maps(query: Tensor, weight: Tensor, pushed: int = PUSHED) -> Figure:
                 below.annotate(f"{number:.2g}", (length, number), **place)
             below.set(xlim=(0, PUSHED + 0.5), ylim=(-1, 19), yticks=(0, 5, 10, 15))
             below.set_xticks(range(1, PUSHED + 1), [f"{n}×" for n in range(1, PUSHED + 1)])
+            below.set_xlabel("key's length")
+            below.tick_params(labelleft=below is rows[1][0])
         rows[1][0].set_ylabel("score")
-        rows[1][1].set_xlabel("length of the key")
     return closed(figure)
 
 

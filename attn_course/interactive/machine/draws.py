@@ -15,8 +15,8 @@ WIDTHS = tuple(sorted({round(2 ** (half / 2)) for half in range(21)}))
 DRAWS, KEYS, SEED = 48, 16, 7
 # Of the draw that is shown: at every width its scores are nearly as large as scores usually are.
 SHOWN = 98799
-# Of the cells drawn by REINFORCE: the first three differ, and the three after 500 are not cell 1, so
-# that a reader sees how a push differs from the mean.
+# Of the cells drawn by REINFORCE: the first three differ, and the three after 500 are not cell 1:
+# a reader sees how a push differs from the mean.
 CELLS_SEED = 262
 
 
