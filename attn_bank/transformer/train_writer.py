@@ -24,8 +24,8 @@ from torch.nn import functional
 
 from attn_course.data.novels import novels, pieces
 from attn_course.data.windows import all_windows, drawn_windows
-from attn_course.trained.kneser_ney import bits, count
 from attn_course.trained.writers import numbers_of
+from attn_course.trained.writers.kneser_ney import bits, count
 from attn_course.transformer import LanguageModel, bits_per_character
 
 State = dict[str, Tensor]

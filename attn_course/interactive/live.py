@@ -9,20 +9,20 @@ from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
 
-from attn_course import trained
-from attn_course.trained import induction, minilm_heads, two_readings, who_does_what, writers
+from attn_course.trained import induction, who_does_what, writers
+from attn_course.trained.heads import minilm_heads, two_readings
 from attn_course.trained.store import shipped_weights
 
-# The folder of each file of weights that a live figure fetches.
-TRAINED = Path(trained.__file__).parent
 TRANSLATORS = (
     "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"
 )  # fmt: skip
 READERS = (who_does_what.NAME, *two_readings.READERS)
 CAPTIONERS = ("soft", "hard", "uniform")
-WEIGHTS = dict.fromkeys(
-    (*TRANSLATORS, *READERS, minilm_heads.NAME, writers.NAME, induction.NAME), TRAINED
-) | dict.fromkeys(CAPTIONERS, TRAINED / "captions")
+# The files of weights that live figures fetch.
+WEIGHTS = (
+    *(*TRANSLATORS, *READERS, *CAPTIONERS),
+    *(minilm_heads.NAME, writers.NAME, induction.NAME),
+)
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4
 
@@ -40,10 +40,10 @@ def weights_script(name: str) -> str:
 def _file(name: str) -> Path:
     if name not in WEIGHTS:
         raise ValueError(f"no live figure uses {name!r}; they use {', '.join(WEIGHTS)}")
-    return shipped_weights(WEIGHTS[name], name)
+    return shipped_weights(name)
 
 
-def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
+def write_weights(folder: Path, names: Iterable[str] = WEIGHTS) -> None:
     """Write the scripts of these weights where pages in a folder look for them."""
     target = folder / "_static" / "weights"
     for name in names:

@@ -6,24 +6,28 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from inspect import isfunction
 
 import torch
 
 from attn_course.trained import __path__ as folder
-from attn_course.trained.captions.make import make as make_captions
-from attn_course.trained.make import make as make_translators
-from attn_course.trained.translator_recipes import RECIPES
+from attn_course.trained.translators.make import make as make_translators
+from attn_course.trained.translators.recipes import RECIPES
 
 
 def makers() -> dict[str, Callable[[], None]]:
-    """Return what makes each record: a translator's recipe, or the `make` of a module here."""
-    found = {name: partial(make_translators, name) for name in RECIPES}
-    found["captions"] = make_captions
-    modules = {each.name for each in pkgutil.iter_modules(folder) if not each.ispkg}
-    for name in sorted(modules - {"__main__", "make"}):
-        if made := getattr(import_module(f"{__package__}.{name}"), "make", None):
-            found[name] = made
-    return found
+    """Return what makes each record: a translator's recipe, or the `make` of a module in a room.
+
+    The `make` of a module is named after it, and that of a module `make` after its room.
+    """
+    found = {}
+    for module in pkgutil.walk_packages(folder, f"{__package__}."):
+        room, _, name = module.name.rpartition(".")
+        made = getattr(import_module(module.name), "make", None)
+        if isfunction(made) and made is not make_translators:
+            found[room.rpartition(".")[2] if name == "make" else name] = made
+    translators = {name: partial(make_translators, name) for name in RECIPES}
+    return translators | dict(sorted(found.items()))
 
 
 def _described(name: str, made: Callable[[], None]) -> str:

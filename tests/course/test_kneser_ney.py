@@ -9,7 +9,7 @@ import pytest
 
 from attn_course.data.novels import novels
 from attn_course.trained import record
-from attn_course.trained.kneser_ney import (
+from attn_course.trained.writers.kneser_ney import (
     BITS,
     ORDERS,
     bits,

@@ -19,7 +19,7 @@ from torch.testing import assert_close
 from attn_course.data.tokens import PAD
 from attn_course.minilm import Encoder, MiniLM, WordPieces, load_minilm, store
 from attn_course.scaled_dot_product import padding_mask
-from attn_course.trained import minilm_heads
+from attn_course.trained.heads import minilm_heads
 from tests.conftest import ROOT
 
 CLOSE = {

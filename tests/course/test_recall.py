@@ -22,7 +22,6 @@ from attn_course.data.recall import (
 )
 from attn_course.recurrence import count_parameters
 from attn_course.trained import record
-from attn_course.trained.learners import LAYERS, build_learner
 from attn_course.trained.recall import (
     DISTANCES,
     ENOUGH,
@@ -41,8 +40,8 @@ from attn_course.trained.recall import (
     share_right,
     unseen,
 )
-from attn_course.trained.tuning import rates_then_seeds
-from attn_course.trained.warm_up import (
+from attn_course.trained.recall.learners import LAYERS, build_learner
+from attn_course.trained.recall.warm_up import (
     BATCH_SEEDS,
     CASES,
     LOOKS,
@@ -54,6 +53,7 @@ from attn_course.trained.warm_up import (
     reopened_runs,
     run_case,
 )
+from attn_course.trained.tuning import rates_then_seeds
 from tests.sampling import left_to_proofs
 
 RUNS = record("recall")["runs"]

@@ -1,6 +1,5 @@
 """The translators that come with the course: small, fresh, and as good as their records say."""
 
-import json
 from itertools import islice
 from pathlib import Path
 
@@ -16,16 +15,18 @@ from attn_course.trained import (
     TrainedTranslator,
     induction,
     load,
-    minilm_heads,
     record,
-    two_readings,
     who_does_what,
     writers,
 )
-from attn_course.trained.make import training_pairs, translation_loss, vocabularies
-from attn_course.trained.measure import BUCKETS, error_rate_of, name_of, unseen_pairs
-from attn_course.trained.store import FOLDER, round_to_half, save, write_record
-from attn_course.trained.translator_recipes import RECIPES, find_recipe, narrow_window
+from attn_course.trained.captions import recipes as captions
+from attn_course.trained.heads import minilm_heads, two_readings
+from attn_course.trained.store import FOLDER, round_to_half, shipped_weights, write_record
+from attn_course.trained.translators import store
+from attn_course.trained.translators.make import training_pairs, translation_loss, vocabularies
+from attn_course.trained.translators.measure import BUCKETS, error_rate_of, name_of, unseen_pairs
+from attn_course.trained.translators.recipes import RECIPES, find_recipe, narrow_window
+from attn_course.trained.translators.store import save
 from attn_course.training import train
 from tests.conftest import ROOT
 from tests.sampling import left_to_proofs
@@ -49,12 +50,19 @@ def test_every_recipe_has_a_record_made_by_it_with_all_its_seeds(name: str) -> N
 def test_nothing_is_kept_that_no_recipe_makes() -> None:
     shipped = {*SHIPPED, who_does_what.NAME, *two_readings.READERS}
     shipped |= {minilm_heads.NAME, writers.NAME, induction.NAME}
-    assert {file.stem for file in FOLDER.glob("*.safetensors")} == shipped
+    shipped |= {name for name, recipe in captions.RECIPES.items() if recipe.ship}
+    assert sorted(file.stem for file in FOLDER.rglob("*.safetensors")) == sorted(shipped)
+
+
+def test_a_name_is_of_one_room_only() -> None:
+    names = [file.name for file in FOLDER.rglob("*.*") if file.suffix in (".json", ".safetensors")]
+    assert len(names) > 50
+    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_stored_weights_are_small_and_know_the_words_of_the_grammar(name: str) -> None:
-    assert (FOLDER / f"{name}.safetensors").stat().st_size < MAX_BYTES
+    assert shipped_weights(name).stat().st_size < MAX_BYTES
     trained = load(name)
     # a change of the grammar that makes these weights stale turns this red: make them again
     known = (trained.source_words.words, trained.target_words.words)
@@ -114,9 +122,10 @@ def test_window_narrows_over_three_fifths_of_the_training_and_stays() -> None:
 
 
 def test_saving_and_loading_keeps_the_rounded_model(
-    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attn_course.trained.store.FOLDER", tmp_path)
+    monkeypatch.setattr(store, "__file__", str(tmp_path / "store.py"))
     words = Vocabulary.of([("deux", "mots", "été")])
     model = find_recipe("bahdanau").build(len(words), len(words))
     round_to_half(model)
@@ -151,7 +160,7 @@ def test_unknown_names_are_answered_with_those_there_are() -> None:
 
 def test_records_are_valid_json_with_figures_of_every_bucket() -> None:
     for name in RECIPES:
-        for run in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["runs"]:
+        for run in record(name)["runs"]:
             assert list(run["bleu"]) == [name_of(bucket) for bucket in BUCKETS]
             assert all(0 <= bleu <= 100 for bleu in run["bleu"].values())
             assert run["losses"][0] > run["losses"][-1]
@@ -180,7 +189,7 @@ def test_record_is_read_as_it_was_written(
     made_with = ("command", "torch", "threads", "machine", "runs")
     monkeypatch.setattr("attn_course.trained.store.FOLDER", tmp_path)
     settings = {key: value for key, value in stored.items() if key not in made_with}
-    write_record(name, stored["runs"], **settings)
+    write_record(str(tmp_path / "recipe.py"), name, stored["runs"], **settings)
     written = record(name)
     assert {key: written[key] for key in ("command", "runs", *settings)} == {
         key: stored[key] for key in ("command", "runs", *settings)

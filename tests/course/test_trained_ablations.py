@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained import ablations, record
+from attn_course.trained import record
+from attn_course.trained.writers import ablations
 from attn_course.transformer import next_token_loss
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters

@@ -10,8 +10,9 @@ import torch
 from torch.testing import assert_close
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained import ablations, attention_today, record
-from attn_course.trained.attention_today import RECIPES, Recipe, build
+from attn_course.trained import record
+from attn_course.trained.writers import ablations, attention_today
+from attn_course.trained.writers.attention_today import RECIPES, Recipe, build
 from attn_course.transformer import Block
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters

@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 import torch
 
-from attn_course.trained import context_extension as extension
 from attn_course.trained import record
+from attn_course.trained.writers import context_extension as extension
 from tests.course.first_steps import first_steps
 
 RUNS = record("context_extension")["runs"]

@@ -9,8 +9,9 @@ from torch import Tensor
 from attn_course.data.copying import FIRST_SYMBOL, copy_pairs
 from attn_course.data.tokens import make_batch
 from attn_course.seq2seq import EOS, PAD, State
-from attn_course.trained import copying, record
-from attn_course.trained.copying import (
+from attn_course.trained import record
+from attn_course.trained.translators import copying
+from attn_course.trained.translators.copying import (
     LOOKED_INTO,
     NUM_SYMBOLS,
     RECIPES,

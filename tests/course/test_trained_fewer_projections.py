@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attn_course.trained import fewer_projections, record
-from attn_course.trained.fewer_projections import DIVIDED, LACKING, SEEDS, SHARED
+from attn_course.trained import record
+from attn_course.trained.who_does_what import fewer_projections
+from attn_course.trained.who_does_what.fewer_projections import DIVIDED, LACKING, SEEDS, SHARED
 from tests.sampling import parameters
 
 RUNS = {(run["reader"], run["seed"]): run for run in record("fewer_projections")["runs"]}

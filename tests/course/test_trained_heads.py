@@ -10,7 +10,7 @@ from attn_course.data.memory import memory_batches
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.trained import heads, record
 from attn_course.trained.heads import SEEDS, Recipe, looks, measure_memory, measure_reader, runs_of
-from attn_course.trained.readers import Memory, Reader, without_head
+from attn_course.trained.heads.readers import Memory, Reader, without_head
 from tests.sampling import sample, sampled
 
 TWO = Recipe("two readings", 64, 2, 800)

@@ -12,8 +12,9 @@ from torch.testing import assert_close
 from attn_course.linear_attention import all_pairs, linear_attention, one_by_one
 from attn_course.recurrence import count_parameters
 from attn_course.scaled_dot_product import attention
-from attn_course.trained import linear_recall, mixed_layers, record
-from attn_course.trained.recall import unseen
+from attn_course.trained import record
+from attn_course.trained.induction import mixed_layers
+from attn_course.trained.recall import linear_recall, unseen
 from attn_course.trained.tuning import chosen_runs
 from tests.course.first_steps import first_steps
 from tests.sampling import left_to_proofs, parameters

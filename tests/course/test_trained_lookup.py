@@ -4,7 +4,7 @@ import torch
 from torch.testing import assert_close
 
 from attn_course.scaled_dot_product import attention, scaled_dot_scores
-from attn_course.trained.lookup import answers, exercise, fresh, learn
+from attn_course.trained.recall.lookup import answers, exercise, fresh, learn
 
 
 def test_the_symbol_asked_for_lies_in_the_table_with_the_right_label() -> None:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained import ablations, norms, record
+from attn_course.trained import record
+from attn_course.trained.writers import ablations, norms
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters
 from tests.tensors import draw

@@ -10,7 +10,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained import record, writer_and_gru, writers
+from attn_course.trained import record, writers
+from attn_course.trained.writers import writer_and_gru
 from tests.course.first_steps import first_steps
 from tests.sampling import parameters
 from tests.tensors import CLOSELY

@@ -12,9 +12,10 @@ from torch.testing import assert_close
 
 from attn_course.data.windows import all_windows
 from attn_course.recurrence import count_parameters
-from attn_course.trained import record, writers, written
+from attn_course.trained import record, writers
 from attn_course.trained.eight_bits import from_eight_bits, to_eight_bits
-from attn_course.trained.store import FOLDER
+from attn_course.trained.store import shipped_weights
+from attn_course.trained.writers import written
 from attn_course.transformer import LanguageModel, next_token_loss
 from tests.course.first_steps import first_steps
 from tests.sampling import sampled, takes_all
@@ -57,7 +58,7 @@ def test_record_begins_as_a_run_does_today(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_stored_writer_is_small_and_as_good_as_its_record_says() -> None:
-    assert (FOLDER / f"{writers.NAME}.safetensors").stat().st_size < MAX_BYTES
+    assert shipped_weights(writers.NAME).stat().st_size < MAX_BYTES
     found = writers.bits(writers.load_writer(), "test")
     assert found == pytest.approx(WRITERS["runs"][0]["test_in_8_bits"], abs=1e-3)
 
@@ -86,7 +87,7 @@ def test_eight_bits_are_off_by_half_a_factor_and_keep_the_greatest() -> None:
 
 
 def test_file_holds_whole_numbers_and_factors() -> None:
-    stored = load_file(FOLDER / f"{writers.NAME}.safetensors")
+    stored = load_file(shipped_weights(writers.NAME))
     whole = [name for name, weight in stored.items() if weight.dtype == torch.int8]
     assert {f"{name}.factor" for name in whole} <= stored.keys()
     assert sum(stored[name].numel() for name in whole) > 450_000

@@ -6,8 +6,15 @@ import pytest
 
 from attn_course.recurrence import count_parameters
 from attn_course.trained import load, record
-from attn_course.trained.measure import BUCKETS, name_of
-from attn_course.trained.without_recurrence import EVERY, KINDS, RATES, SEEDS, STEPS, run
+from attn_course.trained.translators.measure import BUCKETS, name_of
+from attn_course.trained.translators.without_recurrence import (
+    EVERY,
+    KINDS,
+    RATES,
+    SEEDS,
+    STEPS,
+    run,
+)
 from tests.sampling import left_to_proofs
 
 RECORD = record("without_recurrence")

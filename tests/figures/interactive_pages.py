@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from attn_course.data.translation import SentencePair
 from attn_course.interactive.figure import InteractiveFigure, stored_figures
-from attn_course.trained.measure import unseen_pairs
+from attn_course.trained.translators.measure import unseen_pairs
 from tests.book.test_pages import DESKTOP, size
 from tests.conftest import ROOT
 from tests.figures.interactive_laws import watched, without_numbers, write_page

@@ -21,7 +21,7 @@ from attn_course.interactive.fixed_vector import MOST_WORDS
 from attn_course.interactive.live import AGREES_TO
 from attn_course.seq2seq import PAD
 from attn_course.trained import load
-from attn_course.trained.measure import unseen_pairs
+from attn_course.trained.translators.measure import unseen_pairs
 from tests.figures.interactive_laws import (
     assert_quick,
     assert_refused_beside,

@@ -16,9 +16,8 @@ from attn_course.interactive import head_ablation_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
 from attn_course.trained.heads import TEST_SEED, freshly_drawn, runs_of, vocabulary
-from attn_course.trained.readers import without_head
-from attn_course.trained.store import record
-from attn_course.trained.two_readings import (
+from attn_course.trained.heads.readers import without_head
+from attn_course.trained.heads.two_readings import (
     READERS,
     TASK,
     load_reader,
@@ -26,6 +25,7 @@ from attn_course.trained.two_readings import (
     share_right,
     silenced,
 )
+from attn_course.trained.store import record
 from tests.book.test_pages import PHONE
 from tests.figures.interactive_laws import (
     assert_quick,

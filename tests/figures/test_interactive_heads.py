@@ -15,7 +15,7 @@ from torch.testing import assert_close
 from attn_course.interactive import head_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.heads import PAIRS, cell_of
-from attn_course.trained.minilm_heads import NAME, SENTENCES, STEPS, load_heads
+from attn_course.trained.heads.minilm_heads import NAME, SENTENCES, STEPS, load_heads
 from tests.book.test_pages import PHONE
 from tests.figures.interactive_pages import look, page_of, read_all
 

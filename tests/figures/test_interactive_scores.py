@@ -20,8 +20,7 @@ from attn_course.interactive.live import AGREES_TO
 from attn_course.interactive.scores import MODELS, MOST_WORDS
 from attn_course.luong import window_mask
 from attn_course.seq2seq import BOS, EOS
-from attn_course.trained import load
-from attn_course.trained.store import TrainedTranslator
+from attn_course.trained import TrainedTranslator, load
 from tests.figures.interactive_laws import (
     assert_quick,
     assert_refused_beside,

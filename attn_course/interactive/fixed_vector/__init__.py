@@ -33,8 +33,7 @@ from attn_course.interactive.sentences import (
     source_controls,
 )
 from attn_course.seq2seq import BOS, EOS
-from attn_course.trained import load
-from attn_course.trained.store import TrainedTranslator
+from attn_course.trained import TrainedTranslator, load
 
 MOST_WORDS = 40
 RECIPE, OTHER = "fixed", "bahdanau"

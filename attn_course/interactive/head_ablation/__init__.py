@@ -16,7 +16,7 @@ from attn_course.interactive.markup import tag
 from attn_course.interactive.sentences import require_known, rounded
 from attn_course.trained import record
 from attn_course.trained.heads import vocabulary
-from attn_course.trained.two_readings import READERS, TASK, load_reader
+from attn_course.trained.heads.two_readings import READERS, TASK, load_reader
 
 FIRST = "two_readings_4_5"
 MOST_HEADS, MOST_WORDS = 4, 16

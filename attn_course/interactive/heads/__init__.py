@@ -15,7 +15,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import weights_script
 from attn_course.interactive.markup import tag
 from attn_course.plots import ROLE
-from attn_course.trained.minilm_heads import NAME, SENTENCES, STEPS, load_heads
+from attn_course.trained.heads.minilm_heads import NAME, SENTENCES, STEPS, load_heads
 
 # The pair with which each sentence opens: the piece that asks, and the piece it looks at.
 PAIRS = (
@@ -49,7 +49,7 @@ def head_explorer(
     other states need the built book, or JupyterLab beside a built book.
 
     Args:
-        sentence: The first sentence, one of `attn_course.trained.minilm_heads.SENTENCES`.
+        sentence: The first sentence, one of `attn_course.trained.heads.minilm_heads.SENTENCES`.
         head: The layer and the head that are shown large.
         asking: The piece of the sentence whose row is in the frame.
         looked_at: The piece whose column is in the frame.

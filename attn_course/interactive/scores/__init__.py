@@ -30,7 +30,7 @@ from attn_course.interactive.sentences import (
     translated,
 )
 from attn_course.trained import load
-from attn_course.trained.translator_recipes import WINDOW
+from attn_course.trained.translators.recipes import WINDOW
 
 MOST_WORDS = 16  # with more columns, two tables do not fit side by side
 # The recipe of each model, by its name in the chapter, and how it attends.

@@ -42,7 +42,7 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
             runs.append(run)
             if recipe.ship and seed == SEEDS[0]:
                 save_captioner(name, model)
-            write_record("captions", runs)
+            write_record(__file__, "captions", runs)
 
 
 def run_recipe(name: str, seed: int) -> tuple[Captioner, Run]:

@@ -5,7 +5,6 @@ its deed, a deed its thing, a thing its person; the right one of five is the one
 """
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -27,7 +26,6 @@ SCENES = (
 VOCABULARY = tuple(" ".join(SCENES).split())
 D_MODEL, STEPS, LEARNING_RATE = 32, 300, 3e-2
 NAME = "who_does_what_projections"
-FOLDER = Path(__file__).parent
 
 
 class Heap(NamedTuple):
@@ -108,13 +106,13 @@ def learn(reader: HeapReader, seed: int, watch: Callable[[int], None] | None = N
 
 def save_heap_reader(reader: HeapReader) -> None:
     """Write the weights in half precision, where `load_heap_reader` finds them."""
-    save_weights(FOLDER, NAME, reader, {"words": " ".join(VOCABULARY)})
+    save_weights(__file__, NAME, reader, {"words": " ".join(VOCABULARY)})
 
 
 def load_heap_reader() -> HeapReader:
     """The trained reader with projections, in float32."""
     reader = HeapReader()
-    reader.load_state_dict(load_weights(FOLDER, NAME)[0])
+    reader.load_state_dict(load_weights(NAME)[0])
     return reader.requires_grad_(False)
 
 
@@ -127,7 +125,7 @@ def make() -> None:
             save_heap_reader(reader)
             reader = load_heap_reader()
         runs.append({"seed": seed, "right": round(share_right(reader), 3)})
-    write_record("who_does_what", runs, steps=STEPS, learning_rate=LEARNING_RATE)
+    write_record(__file__, "who_does_what", runs, steps=STEPS, learning_rate=LEARNING_RATE)
 
 
 def share_right(reader: HeapReader, seed: int = 999, size: int = 1000) -> float:

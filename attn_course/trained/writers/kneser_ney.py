@@ -46,7 +46,7 @@ def make() -> None:
         for part in ("validation", "test"):
             run[part] = round(bits(orders, characters(part)), 4)
         runs.append(run | {"cpu_seconds": round(time.process_time() - start, 1)})
-    write_record("kneser_ney", runs)
+    write_record(__file__, "kneser_ney", runs)
 
 
 def characters(part: Part) -> np.ndarray:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+import attn_course.data.phrases as phrases_of  # its `two_readings` has the name of a module here
 from attn_course.data.memory import D_CONTENT, NUM_ROLES, MemoryBatch, memory_batches
 from attn_course.data.phrases import (
     VERBS,
@@ -22,10 +23,9 @@ from attn_course.data.phrases import (
     phrase_batches,
     three_facts,
     two_distances,
-    two_readings,
 )
 from attn_course.data.tokens import Vocabulary
-from attn_course.trained.readers import Memory, Reader, without_head
+from attn_course.trained.heads.readers import Memory, Reader, without_head
 from attn_course.trained.store import write_record
 from attn_course.training import train
 
@@ -34,11 +34,11 @@ DISTANCES = {"near and far": (1, 13), "both near": (1, 2), "both far": (12, 13)}
 # Thirty verbs before "not"; after it thirty others, or the same.
 THIRTY = {"own verbs": VERBS[1::2], "same verbs": VERBS[::2]}
 PHRASES = {
-    "two readings": (two_readings, 2),
+    "two readings": (phrases_of.two_readings, 2),
     "three facts": (three_facts, 3),
     **{task: (partial(two_distances, distances=away), 2) for task, away in DISTANCES.items()},
     **{
-        task: (partial(two_readings, first=VERBS[::2], second=verbs), 2)
+        task: (partial(phrases_of.two_readings, first=VERBS[::2], second=verbs), 2)
         for task, verbs in THIRTY.items()
     },
 }
@@ -72,7 +72,7 @@ def make() -> None:
     for recipe, num_seeds in SEEDS.items():
         for seed in range(num_seeds):
             runs.append(run(recipe, seed))
-            write_record("heads", runs)
+            write_record(__file__, "heads", runs)
 
 
 def run(recipe: Recipe, seed: int) -> dict[str, object]:

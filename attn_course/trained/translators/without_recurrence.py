@@ -14,10 +14,10 @@ import torch
 from attn_course.data.tokens import Batch, batches
 from attn_course.recurrence import count_parameters
 from attn_course.seq2seq import PAD, Translator
-from attn_course.trained.make import training_pairs, translation_loss, vocabularies
-from attn_course.trained.measure import BUCKETS, bleu_of, name_of, unseen_pairs
 from attn_course.trained.store import write_record
-from attn_course.trained.translator_recipes import BATCH_SIZE, build_bahdanau, build_fixed
+from attn_course.trained.translators.make import training_pairs, translation_loss, vocabularies
+from attn_course.trained.translators.measure import BUCKETS, bleu_of, name_of, unseen_pairs
+from attn_course.trained.translators.recipes import BATCH_SIZE, build_bahdanau, build_fixed
 from attn_course.trained.tuning import Run, rates_then_seeds
 from attn_course.training import train
 from attn_course.translation.transformer import AttentionEncoder, ModelSizes, TransformerTranslator
@@ -46,7 +46,7 @@ def make() -> None:
     for kind in KINDS:
         for run in runs_of(kind):
             runs.append(run)
-            write_record("without_recurrence", runs, every=EVERY)
+            write_record(__file__, "without_recurrence", runs, every=EVERY)
 
 
 def runs_of(kind: str) -> Iterator[Run]:

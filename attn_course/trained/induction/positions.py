@@ -77,7 +77,7 @@ def make() -> None:
     for seed in SEEDS:
         for kind in KINDS:
             runs.append(run(kind, seed))
-            write_record(NAME, runs, **settings)
+            write_record(__file__, NAME, runs, **settings)
 
 
 def build(kind: str, seed: int) -> AttentionOnly:

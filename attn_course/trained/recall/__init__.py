@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from attn_course.data.recall import RecallBatch, first_batches, partner_batches, told_batches
 from attn_course.recurrence import count_parameters, gradient_reach
-from attn_course.trained.learners import LAYERS, Learner, build_learner
+from attn_course.trained.recall.learners import LAYERS, Learner, build_learner
 from attn_course.trained.store import write_record
 from attn_course.trained.tuning import Run, rates_then_seeds
 from attn_course.training import train
@@ -62,7 +62,7 @@ def make(recipes: Sequence[Recipe] = RECIPES) -> None:
     for recipe in recipes:
         for run in runs_of_recipe(recipe):
             runs.append(run)
-            write_record("recall", runs, distances=DISTANCES)
+            write_record(__file__, "recall", runs, distances=DISTANCES)
 
 
 def runs_of_recipe(recipe: Recipe) -> Iterator[Run]:

@@ -14,9 +14,9 @@ from attn_course.data.novels import pieces
 from attn_course.layer.key_value_cache import KeyValueCache
 from attn_course.long_context import rotate_pairs
 from attn_course.multi_head import MultiHeadAttention
-from attn_course.trained.ablations import EVERY, RATE, SEEDS, SIZES, measured
 from attn_course.trained.store import write_record
 from attn_course.trained.writers import Run
+from attn_course.trained.writers.ablations import EVERY, RATE, SEEDS, SIZES, measured
 from attn_course.transformer import Block, LanguageModel
 
 NAME = "attention_today"
@@ -73,7 +73,7 @@ def make() -> None:
         for question, recipes in RECIPES.items():
             for recipe in recipes:
                 runs.append(run(question, recipe, seed))
-                write_record(NAME, runs, **settings)
+                write_record(__file__, NAME, runs, **settings)
 
 
 def build(recipe: Recipe, seed: int) -> LanguageModel:

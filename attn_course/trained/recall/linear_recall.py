@@ -105,7 +105,7 @@ def make() -> None:
         trial = partial(run_recipe, recipe)
         for run in rates_then_seeds(trial, RATES, SEEDS, lambda run: sum(run["right"].values())):
             runs.append(run)
-            write_record(NAME, runs, steps=STEPS, d_model=D_MODEL, decay=DECAY)
+            write_record(__file__, NAME, runs, steps=STEPS, d_model=D_MODEL, decay=DECAY)
 
 
 def run_recipe(recipe: Recipe, rate: float, seed: int, steps: int = STEPS) -> Run:

@@ -51,7 +51,7 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
     for seed in seeds:
         for run in measure_copying(seed):
             runs.append(run)
-            write_record("copying", runs, lengths=TEST_LENGTHS)
+            write_record(__file__, "copying", runs, lengths=TEST_LENGTHS)
 
 
 def measure_copying(seed: int) -> Iterator[dict[str, object]]:

@@ -51,4 +51,4 @@ def make() -> None:
     """Train and measure it: 4 minutes."""
     settings = {"steps": STEPS, "rate": RATE, "length": LENGTH, "batch_size": BATCH_SIZE}
     runs = [run(base, seed) for base in (SLOWER, AS_LEARNED) for seed in SEEDS]
-    write_record("context_extension", runs, **settings)
+    write_record(__file__, "context_extension", runs, **settings)

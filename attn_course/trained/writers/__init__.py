@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -13,7 +14,7 @@ from attn_course.data.novels import Part, novels, pieces
 from attn_course.data.windows import WindowBatch, all_windows, drawn_windows
 from attn_course.recurrence import count_parameters
 from attn_course.trained.eight_bits import from_eight_bits, to_eight_bits
-from attn_course.trained.store import FOLDER, shipped_weights, write_record
+from attn_course.trained.store import shipped_weights, write_record
 from attn_course.training import train
 from attn_course.transformer import LanguageModel, bits_per_character, next_token_loss
 
@@ -32,18 +33,18 @@ def make() -> None:
         if seed == SEEDS[0]:
             save_writer(model)
         runs.append(run | measured(model))
-        write_record("writers", runs, rate=RATE, steps=STEPS, every=EVERY)
+        write_record(__file__, "writers", runs, rate=RATE, steps=STEPS, every=EVERY)
 
 
 def save_writer(model: LanguageModel) -> None:
     """Write the weights in 8 bits."""
-    save_file(to_eight_bits(model.state_dict()), FOLDER / f"{NAME}.safetensors")
+    save_file(to_eight_bits(model.state_dict()), Path(__file__).with_name(f"{NAME}.safetensors"))
 
 
 def load_writer() -> LanguageModel:
     """The Transformer that comes with the course, ready to write."""
     model = build(0)
-    model.load_state_dict(from_eight_bits(load_file(shipped_weights(FOLDER, NAME))))
+    model.load_state_dict(from_eight_bits(load_file(shipped_weights(NAME))))
     return model.eval()
 
 

@@ -141,12 +141,12 @@ def make() -> None:
     for seed in SEEDS:
         for without in WITHOUT:
             runs.append(run(without, seed))
-            write_record("ablations", runs, **settings)
+            write_record(__file__, "ablations", runs, **settings)
     longer: list[Run] = []
     for seed in SEEDS:
         for without in OF_THE_LONGER:
             longer.append(run(without, seed, LONGER))
-            write_record("ablations", runs, **settings, longer=longer)
+            write_record(__file__, "ablations", runs, **settings, longer=longer)
 
 
 def build(without: str, seed: int, num_layers: int = SIZES["num_layers"]) -> LanguageModel:

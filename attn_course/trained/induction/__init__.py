@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -33,7 +34,7 @@ from attn_course.induction import (
 )
 from attn_course.recurrence import count_parameters
 from attn_course.trained.eight_bits import from_eight_bits, to_eight_bits
-from attn_course.trained.store import FOLDER, shipped_weights, write_record
+from attn_course.trained.store import shipped_weights, write_record
 from attn_course.training import train
 from attn_course.transformer import next_token_loss
 
@@ -91,7 +92,7 @@ def make(recipes: Sequence[Recipe] = RECIPES) -> None:
         for seed in recipe.seeds:
             model, run, kept = learn(recipe, seed)
             if not runs:
-                save_file(kept, FOLDER / f"{NAME}.safetensors")
+                save_file(kept, Path(__file__).with_name(f"{NAME}.safetensors"))
                 model = load_induction()  # the measured model is the stored one
             run |= measured(model)
             if recipe.some_pairs:
@@ -103,7 +104,7 @@ def make(recipes: Sequence[Recipe] = RECIPES) -> None:
                 "distances": DISTANCES,
                 "counted": counted(unseen()),
             }
-            write_record(NAME, runs, **settings)
+            write_record(__file__, NAME, runs, **settings)
 
 
 def load_induction(step: int = KEPT[-1]) -> AttentionOnly:
@@ -114,7 +115,7 @@ def load_induction(step: int = KEPT[-1]) -> AttentionOnly:
     """
     if step not in KEPT:
         raise ValueError(f"the weights of {step=} are not here, but those of {KEPT}")
-    model, stored = build(RECIPES[0], 0), load_file(shipped_weights(FOLDER, NAME))
+    model, stored = build(RECIPES[0], 0), load_file(shipped_weights(NAME))
     begin = f"{step}/"
     of_step = {name[len(begin) :]: w for name, w in stored.items() if name.startswith(begin)}
     model.load_state_dict(from_eight_bits(of_step))

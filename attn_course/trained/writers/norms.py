@@ -10,9 +10,9 @@ steps and clip long gradients.
 from collections.abc import Sequence
 
 from attn_course.recurrence import count_parameters
-from attn_course.trained.ablations import EVERY, SEEDS, SIZES, STEPS, build, measured
 from attn_course.trained.store import write_record
 from attn_course.trained.writers import Run
+from attn_course.trained.writers.ablations import EVERY, SEEDS, SIZES, STEPS, build, measured
 
 NAME = "norms"
 KINDS = ("nothing", "norm", "norm before")  # what is taken away
@@ -42,7 +42,7 @@ def make() -> None:
 
 
 def _write(runs: list[Run], loud: Sequence[Run] = ()) -> None:
-    write_record(NAME, runs, steps=STEPS, every=EVERY, sizes=SIZES, loud=loud)
+    write_record(__file__, NAME, runs, steps=STEPS, every=EVERY, sizes=SIZES, loud=loud)
 
 
 def best_rate(runs: list[Run], without: str, depth: int) -> float:

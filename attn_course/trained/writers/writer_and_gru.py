@@ -73,15 +73,15 @@ def make() -> None:
     for kind in KINDS:
         for rate in RATES:
             runs.append(run(kind, rate, SHORT))
-            write_record("writer_and_gru", runs, **settings)
+            write_record(__file__, "writer_and_gru", runs, **settings)
     best = best_runs(runs, SHORT)["GRU"]["rate"]
     for rate in (best, best / 2, best / 4):
         runs.append(run("GRU", rate, STEPS, EVERY))
-        write_record("writer_and_gru", runs, **settings)
+        write_record(__file__, "writer_and_gru", runs, **settings)
     for kind, rate in {"Transformer": RATE, "GRU": best_runs(runs, STEPS)["GRU"]["rate"]}.items():
         for seed in MORE_SEEDS:
             runs.append(run(kind, rate, STEPS, EVERY, seed))
-            write_record("writer_and_gru", runs, **settings)
+            write_record(__file__, "writer_and_gru", runs, **settings)
 
 
 def best_runs(runs: list[Run], steps: int) -> dict[str, Run]:

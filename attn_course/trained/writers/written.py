@@ -59,6 +59,7 @@ def make() -> None:
             run = {"law": law, "seed": seed} | measured(model, begun, texts)
             runs.append(run | (copied(texts) if seed == SEEDS[0] else {}))
     write_record(
+        __file__,
         "written",
         runs,
         far={"moving": far(model, CONTEXT), "all": far(model, FAR)},

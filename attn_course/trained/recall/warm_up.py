@@ -22,7 +22,6 @@ from torch import Tensor, nn
 
 from attn_course.data.recall import RecallBatch
 from attn_course.self_attention import SelfAttention
-from attn_course.trained.learners import D_MODEL, Learner, build_learner
 from attn_course.trained.recall import (
     ENOUGH,
     NUM_TESTS,
@@ -36,6 +35,7 @@ from attn_course.trained.recall import (
     learn_from,
     unseen,
 )
+from attn_course.trained.recall.learners import D_MODEL, Learner, build_learner
 from attn_course.trained.store import write_record
 from attn_course.trained.tuning import Run
 from attn_course.translation.transformer import Block
@@ -50,8 +50,8 @@ class Case:
     """A learner of "first", and how it is trained.
 
     Attributes:
-        layer: A layer of `attn_course.trained.learners`, or "block", which is a whole Transformer
-            block with one head.
+        layer: A layer of `attn_course.trained.recall.learners`, or "block", which is a whole
+            Transformer block with one head.
         distance: Steps back to the token that is asked for.
         rate: The peak of the learning rate.
         seed: Seed of the weights and of the batches.
@@ -123,10 +123,10 @@ def make() -> None:
     runs: list[Run] = []
     for case in CASES:
         runs.append(run_case(case))
-        write_record("warm_up", runs, looks=LOOKS)
+        write_record(__file__, "warm_up", runs, looks=LOOKS)
     controls = {"near": NEAR, "places": PLACES, "slower": SLOWER}
     trained = {name: [run_case(case) for case in cases] for name, cases in controls.items()}
-    write_record("warm_up", runs, looks=LOOKS, **trained, reopened=[*reopened_runs()])
+    write_record(__file__, "warm_up", runs, looks=LOOKS, **trained, reopened=[*reopened_runs()])
 
 
 def run_case(case: Case) -> Run:

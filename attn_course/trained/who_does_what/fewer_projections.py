@@ -76,4 +76,4 @@ def run(name: str, seed: int) -> dict[str, object]:
 def make() -> None:
     """Train all readers, and record what each reaches: half a minute."""
     runs = [run(name, seed) for name in LACKING for seed in SEEDS]
-    write_record("fewer_projections", runs, steps=STEPS, learning_rate=LEARNING_RATE)
+    write_record(__file__, "fewer_projections", runs, steps=STEPS, learning_rate=LEARNING_RATE)

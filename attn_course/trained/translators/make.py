@@ -10,9 +10,10 @@ import torch
 from attn_course.data.tokens import Batch, Vocabulary, batches
 from attn_course.data.translation import SentencePair, sentence_pairs
 from attn_course.seq2seq import Translator, sequence_loss
-from attn_course.trained.measure import BUCKETS, measure, unseen_pairs
-from attn_course.trained.store import TrainedTranslator, round_to_half, save, write_record
-from attn_course.trained.translator_recipes import BATCH_SIZE, CLAUSES, NUM_PAIRS, find_recipe
+from attn_course.trained.store import round_to_half, write_record
+from attn_course.trained.translators.measure import BUCKETS, measure, unseen_pairs
+from attn_course.trained.translators.recipes import BATCH_SIZE, CLAUSES, NUM_PAIRS, find_recipe
+from attn_course.trained.translators.store import TrainedTranslator, save
 from attn_course.training import History, train
 
 
@@ -27,7 +28,7 @@ def make(name: str) -> None:
         if recipe.ship and seed == recipe.seeds[0]:
             save(name, trained)
         runs.append({"seed": seed, "cpu_seconds": cpu_seconds} | describe(trained, history))
-        write_record(name, runs, steps=recipe.steps)
+        write_record(__file__, name, runs, steps=recipe.steps)
 
 
 def train_one(name: str, seed: int) -> tuple[TrainedTranslator, History]:

@@ -19,9 +19,8 @@ from attn_course.trained.heads import (
     train_reader,
     vocabulary,
 )
-from attn_course.trained.readers import Reader, without_head
+from attn_course.trained.heads.readers import Reader, without_head
 from attn_course.trained.store import (
-    FOLDER,
     load_weights,
     round_to_half,
     save_weights,
@@ -57,7 +56,7 @@ def load_reader(name: str) -> Reader:
     recipe, _ = recipe_of(name)
     with torch.random.fork_rng(devices=[]):  # the first weights are thrown away
         reader = Reader(len(vocabulary(TASK)), recipe.d_model, recipe.num_heads, num_questions=2)
-    reader.load_state_dict(load_weights(FOLDER, name)[0])
+    reader.load_state_dict(load_weights(name)[0])
     return reader.eval().requires_grad_(False)
 
 
@@ -83,10 +82,10 @@ def make() -> None:
         recipe, seed = recipe_of(name)
         reader, _ = train_reader(recipe, seed)
         round_to_half(reader)
-        save_weights(FOLDER, name, reader, {"words": json.dumps(vocabulary(TASK).words)})
+        save_weights(__file__, name, reader, {"words": json.dumps(vocabulary(TASK).words)})
         left = {
             ".".join(map(str, off)): share_right(reader, off) for off in silenced(recipe.num_heads)
         }
         looked = measure_reader(reader, recipe)["weights"]
         runs.append({"reader": name, "seed": seed, "weights": looked, "without": left})
-    write_record("two_readings", runs, steps=recipe.steps)
+    write_record(__file__, "two_readings", runs, steps=recipe.steps)

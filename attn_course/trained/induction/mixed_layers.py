@@ -98,7 +98,7 @@ def make() -> None:
         trial = partial(run_recipe, recipe)
         for run in rates_then_seeds(trial, RATES, SEEDS, lambda run: -run["losses"][-1]):
             runs.append(run)
-            write_record(NAME, runs, every=EVERY)
+            write_record(__file__, NAME, runs, every=EVERY)
 
 
 def run_recipe(recipe: Recipe, rate: float, seed: int, steps: int = STEPS) -> Run:

@@ -4,6 +4,7 @@ The model is too large for a page, so `make` writes these weights in bytes.
 """
 
 import json
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -12,7 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from attn_course.minilm import load_minilm
-from attn_course.trained.store import FOLDER, load_weights
+from attn_course.trained.store import load_weights
 
 NAME = "minilm_heads"
 SENTENCES = (
@@ -45,7 +46,9 @@ def make() -> None:
     pieces = {sentence: model.tokenise(sentence) for sentence in SENTENCES}
     found = {sentence: model.weights(sentence) * STEPS for sentence in SENTENCES}
     weights = {sentence: shares.round().to(torch.uint8) for sentence, shares in found.items()}
-    save_file(weights, FOLDER / f"{NAME}.safetensors", {"pieces": json.dumps(pieces)})
+    save_file(
+        weights, Path(__file__).with_name(f"{NAME}.safetensors"), {"pieces": json.dumps(pieces)}
+    )
 
 
 def load_heads(sentence: str) -> Heads:
@@ -56,5 +59,5 @@ def load_heads(sentence: str) -> Heads:
     """
     if sentence not in SENTENCES:
         raise ValueError(f"there is no record of {sentence!r}, only of {', '.join(SENTENCES)}")
-    weights, said = load_weights(FOLDER, NAME)
+    weights, said = load_weights(NAME)
     return Heads(json.loads(said["pieces"])[sentence], weights[sentence] / STEPS)
