@@ -12,8 +12,8 @@ from hintgrader.nbgrader.exits import report_errors
 from hintgrader.nbgrader.printable import plain
 from hintgrader.nbgrader.private import private_files
 from hintgrader.privacy.command import app as data_app
-from hintgrader.supervisor.budget import CELL_SECONDS
 from hintgrader.worker.level import Level
+from hintgrader.worker.time_limits import CELL_SECONDS
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -13,12 +13,13 @@ from hintgrader.autograde import command
 from hintgrader.autograde.command import AutogradeOptions
 from hintgrader.pipeline.tasks import Task
 from hintgrader.records.records import PartRecord, SubmissionRecord
-from hintgrader.supervisor.budget import PATIENCE, Budget, Request
+from hintgrader.supervisor.budget import Budget, Request
 from hintgrader.supervisor.processor_time import Usage, usage_of
 from hintgrader.supervisor.termination import Cause, Termination
 from hintgrader.worker import clock, submission
-from hintgrader.worker.clock import IDLE_SECONDS, Clock
+from hintgrader.worker.clock import Clock
 from hintgrader.worker.submission import LocalSubmission
+from hintgrader.worker.time_limits import IDLE_SECONDS, PATIENCE
 
 BURN = "while True: pass"
 

@@ -20,12 +20,15 @@ from hintgrader.nbgrader.course import HintGrader
 from hintgrader.nbgrader.exchange.collect import OwnerCollect
 from hintgrader.nbgrader.exports.learning_systems import TableExporter
 from hintgrader.records.records import STATES
-from hintgrader.supervisor import deadline as time_left
-from hintgrader.supervisor import notebook
 from hintgrader.supervisor.results import MAX_OUTPUT
 from hintgrader.worker import limits
-from hintgrader.worker.clock import IDLE_SECONDS
-from hintgrader.worker.submission import CALL_SECONDS
+from hintgrader.worker.time_limits import (
+    CALL_SECONDS,
+    CELL_SECONDS,
+    IDLE_SECONDS,
+    NOTEBOOK_SECONDS,
+    SLOW_CELLS,
+)
 from nbgrader.apps import NbGraderApp
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
@@ -204,15 +207,15 @@ def test_folder_that_the_pattern_is_written_for_fits_it() -> None:
 
 def test_limits_in_the_guide_are_those_of_the_program() -> None:
     in_words = {10: "10 seconds", 120: "two minutes", 180: "three minutes", 1800: "half an hour"}
-    call, cell = in_words[CALL_SECONDS], in_words[int(notebook.CELL_SECONDS)]
+    call, cell = in_words[CALL_SECONDS], in_words[int(CELL_SECONDS)]
     trains = find_exercise("04_bahdanau/train_and_translate").checks
     (training,) = {in_words[check.seconds] for check in trains if check.slow}
     text = " ".join(GUIDE.split())
     assert f"stopped after {call}, or after {training} if it trains a model" in text
     assert f"a cell is stopped after {cell}." in text
-    whole = in_words[int(time_left.NOTEBOOK_SECONDS)]
+    whole = in_words[int(NOTEBOOK_SECONDS)]
     assert f"no more than {whole} (or ten times the limit for a cell" in text
-    assert time_left.SLOW_CELLS == 10
+    assert SLOW_CELLS == 10
     assert "as much of it is allowed, and at least half a minute" in text
     assert IDLE_SECONDS == 30
     assert f"shows, {MAX_OUTPUT / 10**6:g} million characters are kept" in text

@@ -7,10 +7,10 @@ import re
 import pytest
 from hintgrader.pipeline.record import part_record
 from hintgrader.pipeline.run_order import ANOTHER_ORDER, SEVERAL, out_of_order
-from hintgrader.supervisor.budget import CELL_SECONDS, NOTEBOOK_SECONDS
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.worker import limits
 from hintgrader.worker.alarm import Kind
+from hintgrader.worker.time_limits import CELL_SECONDS, NOTEBOOK_SECONDS
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, all_shown, grade

@@ -30,9 +30,9 @@ from hintgrader.nbgrader.set_checks import check_gradable, check_released, check
 from hintgrader.pipeline.choose_level import choose_level
 from hintgrader.pipeline.tasks import Failure, GradingResult, Task
 from hintgrader.records.records import SubmissionRecord, read_record, record_path
-from hintgrader.supervisor.budget import CELL_SECONDS
 from hintgrader.worker.level import Level
 from hintgrader.worker.system_calls import can_refuse
+from hintgrader.worker.time_limits import CELL_SECONDS
 
 ONLY_SANDBOXES = (
     "On a cluster submissions are graded in sandboxes alone: at a weaker level they could read the"

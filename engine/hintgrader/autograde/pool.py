@@ -22,9 +22,9 @@ from hintgrader.pipeline.warm_process import close_graders
 from hintgrader.records.records import SubmissionRecord
 from hintgrader.records.seal import held_keys, hold
 from hintgrader.supervisor.own_memory import limit_own_memory
+from hintgrader.worker.time_limits import EXIT_SECONDS
 
 ATTEMPTS = 2  # of a submission with which a process of the grader's own ended
-EXIT_SECONDS = 10.0
 
 
 def grade_locally(

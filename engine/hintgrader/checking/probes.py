@@ -19,6 +19,7 @@ from hintgrader.exercise.mutation.answer import has, is_floating
 from hintgrader.values.equality import same, share_of_numbers
 from hintgrader.worker.plain import Inputs, Plain
 from hintgrader.worker.submission import LocalSubmission
+from hintgrader.worker.time_limits import PROBE_SECONDS
 
 OTHER_NUMBERS = Sign(
     "returns_other_numbers_each_time",
@@ -35,7 +36,6 @@ IGNORED = (
     " the way, or do few of its numbers count?"
 )
 Call = Callable[..., Plain]
-SECONDS = 2.0  # for a call, of which several are made
 
 
 def probe(exercise: Exercise, findings: list[list[Finding]], submission: Submission) -> None:
@@ -64,7 +64,7 @@ class _NoOutput(Exception):
 
 def _caller(submission: Submission) -> Call:
     def call(inputs: Inputs, seed: int = 0) -> Plain:
-        outcome = submission.call(inputs, seconds=SECONDS, seed=seed)
+        outcome = submission.call(inputs, seconds=PROBE_SECONDS, seed=seed)
         if outcome.error:
             raise _NoOutput
         return outcome.output

@@ -27,10 +27,8 @@ from hintgrader.nbgrader.course import Course
 from hintgrader.pipeline.grade import grade_submission
 from hintgrader.pipeline.tasks import Failure, Grade, GradingResult, Task
 from hintgrader.records.records import SubmissionRecord
+from hintgrader.worker.time_limits import CLUSTER_POLL_SECONDS, CONNECT_SECONDS, WORKER_SECONDS
 
-CONNECT_SECONDS = 10
-WORKER_SECONDS = 60
-POLL_SECONDS = 0.05
 # Dask gives up a submission when four workers have ended that had it, begun or not. One that had
 # not begun is not to blame, and is given out again so often.
 MAX_RESUBMISSIONS = 3
@@ -176,7 +174,7 @@ class _Cluster:
                     raise self.without_workers()
                 seen = time.monotonic()
             else:
-                time.sleep(POLL_SECONDS)
+                time.sleep(CLUSTER_POLL_SECONDS)
 
     def read(self, index: int, future: Future[str]) -> GradingResult:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hintgrader.records.records import SubmissionRecord
-from hintgrader.supervisor.budget import CELL_SECONDS
+from hintgrader.worker.time_limits import CELL_SECONDS
 
 
 @dataclass(frozen=True)

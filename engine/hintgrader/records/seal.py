@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hintgrader.worker.time_limits import LOCK_POLL_SECONDS, LOCK_SECONDS
+
 KEY = ".key"
-LOCK_SECONDS = 10.0
 SET_DUMPABLE = 4  # of Linux's prctl
 _held: dict[str, bytes] = {}  # keys that are on no disk, by the folder of the records
 
@@ -118,7 +119,7 @@ def _locked(results: Path) -> Iterator[None]:
                 raise KeyHeldError(
                     "Something is being graded without a sandbox: wait until that is done."
                 )
-            time.sleep(0.05)
+            time.sleep(LOCK_POLL_SECONDS)
         yield
 
 

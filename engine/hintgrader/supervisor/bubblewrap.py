@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from hintgrader.worker.time_limits import PROBE_SANDBOX_SECONDS
+
 PACKAGES = "packages"  # the folder of what a submission may import
 SCRATCH, COURSE = "/scratch", "/course"
 SCRATCH_BYTES = 2**28
@@ -69,7 +71,11 @@ def _works(mode: BubblewrapMode) -> bool:
         command = [*bubblewrap(mode, folder), sys.executable, "-c", PROBE, str(sandbox_user(mode))]
         try:
             probe = subprocess.run(
-                command, user=mode.user, capture_output=True, timeout=20, cwd="/"
+                command,
+                user=mode.user,
+                capture_output=True,
+                timeout=PROBE_SANDBOX_SECONDS,
+                cwd="/",
             )
         except (OSError, subprocess.SubprocessError):
             return False

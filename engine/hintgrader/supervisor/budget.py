@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from hintgrader.supervisor.processor_time import Usage
 from hintgrader.supervisor.termination import Cause, Termination
 from hintgrader.worker.clock import idle_limit
-
-CELL_SECONDS, NOTEBOOK_SECONDS = 180.0, 1800.0  # of processor time; as much may be spent waiting
-PATIENCE = 5.0  # seconds that are waited beyond the limit, which the process sets itself in a call
+from hintgrader.worker.time_limits import PATIENCE
 
 
 class Budget:

@@ -9,11 +9,10 @@ from hintgrader.supervisor.budget import Budget, Request
 from hintgrader.supervisor.processor_time import Usage
 from hintgrader.supervisor.termination import Cause, Termination
 from hintgrader.worker.alarm import Alarm, Kind, most_severe
+from hintgrader.worker.time_limits import GONE_SECONDS, TICK_SECONDS
 from hintgrader.worker.wire import BrokenMessage, Callback, Message, NobodyThere, receive, send
 
 MAX_ALARMS, MAX_DETAIL = 20, 200
-EXIT_SECONDS = 0.1
-TICK_SECONDS = 0.2  # between two looks at what a request has used
 
 
 class Channel:
@@ -129,6 +128,6 @@ class Channel:
 
     def _find_reason(self, error: Exception) -> Termination:
         """The reason for a failed request: stopped from here, ended by itself, or nonsense."""
-        time.sleep(EXIT_SECONDS)  # until it is seen whether all of them have ended
+        time.sleep(GONE_SECONDS)
         is_gone = isinstance(error, NobodyThere | OSError)
         return self._why_stopped() or Termination(Cause.ENDED_ITSELF if is_gone else Cause.NONSENSE)

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 
-from hintgrader.supervisor.budget import NOTEBOOK_SECONDS, Budget
+from hintgrader.supervisor.budget import Budget
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.supervisor.retries import Retry
-
-SLOW_CELLS = 10  # that may take all of their time: where that is longer, so may be the notebook
-HIDDEN_SECONDS = 600.0  # more, for the hidden inputs of what has been begun
-SPARE = 0.05  # of all of it: with less than that left, nothing is begun anew
+from hintgrader.worker.time_limits import HIDDEN_SECONDS, NOTEBOOK_SECONDS, SLOW_CELLS, SPARE
 
 
 class Deadline:

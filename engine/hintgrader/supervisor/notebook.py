@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from hintgrader.bank.bank import Bank
 from hintgrader.exercise.definition import Exercise
-from hintgrader.supervisor.budget import CELL_SECONDS
 from hintgrader.supervisor.channel import Channel
 from hintgrader.supervisor.deadline import Deadline
 from hintgrader.supervisor.pending_part import PendingPart
@@ -21,10 +20,11 @@ from hintgrader.supervisor.results import (
     skipped_output,
 )
 from hintgrader.supervisor.retries import Retries, Retry
-from hintgrader.supervisor.snapshot import SNAPSHOT_SECONDS, NoFunction, take_snapshot
+from hintgrader.supervisor.snapshot import NoFunction, take_snapshot
 from hintgrader.supervisor.termination import Cause, Termination
 from hintgrader.worker.alarm import Alarm, Kind
 from hintgrader.worker.packing import MALFORMED
+from hintgrader.worker.time_limits import CELL_SECONDS, SNAPSHOT_SECONDS
 from hintgrader.worker.wire import Message
 
 __all__ = ["Cell", "Graded", "GradedPart", "grade_notebook"]

@@ -14,12 +14,9 @@ from hintgrader.supervisor.isolation import LOG, start_worker, worker_settings
 from hintgrader.supervisor.termination import Termination
 from hintgrader.supervisor.watchdog import Watchdog, end_tree, memory_of, tree
 from hintgrader.worker.level import Level
-from hintgrader.worker.limits import KILL_GRACE
+from hintgrader.worker.time_limits import CLEAN_UP_SECONDS, KILL_GRACE, START_SECONDS
 from hintgrader.worker.wall import Wall
 from hintgrader.worker.wire import END, FORK, BrokenMessage, Message, receive, send
-
-START_SECONDS = 120.0  # that a worker may take to import torch, on a busy machine
-CLEAN_UP_SECONDS = 10.0  # that it may take to end what is left, after the grace
 
 
 @dataclass

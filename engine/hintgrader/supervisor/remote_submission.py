@@ -13,10 +13,10 @@ from hintgrader.worker.instrument import Instrument, active_instruments, paused
 from hintgrader.worker.overwritten import AGAIN, FOR, Overwritten
 from hintgrader.worker.packing import MALFORMED
 from hintgrader.worker.plain import Inputs, Plain, as_plain
-from hintgrader.worker.submission import CALL_SECONDS, Outcome
+from hintgrader.worker.submission import Outcome
+from hintgrader.worker.time_limits import CALL_SECONDS, MARGIN
 from hintgrader.worker.wire import Callback, Message
 
-MARGIN = 5.0  # seconds of computing beyond the limit that the call's own process sets
 MAX_MESSAGE, MAX_BORROWED = 300, 20
 MAX_CALLBACKS, MAX_GRAPH_BYTES = (
     10_000,

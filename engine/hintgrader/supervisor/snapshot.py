@@ -6,9 +6,8 @@ from functools import partial
 from hintgrader.bank.grade import missing_message
 from hintgrader.exercise.definition import Exercise
 from hintgrader.supervisor.channel import Channel
+from hintgrader.worker.time_limits import SNAPSHOT_SECONDS
 from hintgrader.worker.wire import Message
-
-SNAPSHOT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import psutil
 from hintgrader.supervisor.processor_time import Usage, usage_of
 from hintgrader.supervisor.termination import Cause, Termination
 from hintgrader.worker.limits import GIGABYTE, MEMORY, PROCESSES
+from hintgrader.worker.time_limits import POLL_SECONDS
 
-POLL_SECONDS = 0.2  # seconds between two looks
 MAX_LEFT = 16  # processes that a cell may leave running
 GRADER_PROCESSES = 20  # at most: bubblewrap, the worker, the notebook and its snapshots
 

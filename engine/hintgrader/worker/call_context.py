@@ -10,7 +10,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 import numpy as np
 import torch
 
-from hintgrader.worker.clock import SOON, Clock, idle_limit
+from hintgrader.worker.clock import Clock, idle_limit
+from hintgrader.worker.time_limits import SOON
 
 
 class OutOfTime(BaseException):

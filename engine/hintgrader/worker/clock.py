@@ -6,8 +6,7 @@ have all processors; for the rest it waits: for a lock, an input, the end of a s
 
 import time
 
-IDLE_SECONDS = 30.0  # that may pass with nothing computed, where a limit is not longer itself
-SOON = 0.01  # seconds: a timer at 0 would never ring
+from hintgrader.worker.time_limits import IDLE_SECONDS
 
 
 def idle_limit(seconds: float) -> float:

@@ -7,14 +7,12 @@ import sys
 from contextlib import suppress
 
 from hintgrader.worker.system_calls import refuse_system_calls
+from hintgrader.worker.time_limits import BACKSTOP_SECONDS
 
 GIGABYTE = 2**30
 MEMORY = 4 * GIGABYTE  # of one process, and of all together
 PROCESSES = 64
 FILE_SIZE, OPEN_FILES = GIGABYTE // 16, 256
-BACKSTOP_SECONDS = 24 * 3600  # should the grader, which counts them as well, count no more
-KILL_GRACE = 0.5  # seconds that processes have to end by themselves, when all is over
-BUSY_GRACE = 5.0  # where they are ready to, and others have all processors
 SET_PARENT_DEATH_SIGNAL, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl
 
 

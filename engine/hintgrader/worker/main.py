@@ -19,10 +19,11 @@ from pathlib import Path
 import psutil
 
 from hintgrader.worker.level import Level
-from hintgrader.worker.limits import BUSY_GRACE, KILL_GRACE, become, guard_worker
+from hintgrader.worker.limits import become, guard_worker
 from hintgrader.worker.notebook import Notebook
 from hintgrader.worker.processors import grant_threads
 from hintgrader.worker.scratch import empty
+from hintgrader.worker.time_limits import BUSY_GRACE, KILL_GRACE
 from hintgrader.worker.wall import ENGINE, Wall
 from hintgrader.worker.wire import END, FORK, BrokenMessage, receive, send
 

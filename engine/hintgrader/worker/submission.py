@@ -28,9 +28,9 @@ from hintgrader.worker.plain import (
 )
 from hintgrader.worker.process_switches import course_values
 from hintgrader.worker.student_packages import NO_PACKAGES, StudentPackages
+from hintgrader.worker.time_limits import CALL_SECONDS
 from hintgrader.worker.watching import UNWATCHED_CALLS, Watch, watched
 
-CALL_SECONDS = 10  # of processor time
 NO_MESSAGE = "no message"
 MAX_THINGS = 10_000  # that an answer may return, numbers and words aside
 
