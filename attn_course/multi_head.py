@@ -16,11 +16,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from attn_course.layer.combined_rules import and_rules
-from attn_course.layer.fast_attention import unchecked_fast_attention
-from attn_course.layer.head_masks import mask_for_heads
-from attn_course.layer.key_value_cache import KeyValueCache
-from attn_course.layer.parts import (
+from attn_course.layer.block_inputs import (
     AttentionInputs,
     PositionBias,
     asked,
@@ -28,6 +24,10 @@ from attn_course.layer.parts import (
     scores_of,
     softmax_beside,
 )
+from attn_course.layer.combined_rules import and_rules
+from attn_course.layer.fast_attention import unchecked_fast_attention
+from attn_course.layer.head_masks import mask_for_heads
+from attn_course.layer.key_value_cache import KeyValueCache
 from attn_course.layer.torch_layer import copy_weights, make_torch_layer
 from attn_course.scaled_dot_product import Rule, Score, causal, scaled_dot_scores
 from attn_course.shapes import check_together, checked, describe, is_traced, known_finite

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hintgrader.supervisor.grade_notebook import Cell, Graded, GradedPart, grade_notebook
 from hintgrader.supervisor.isolation import lay_out
-from hintgrader.supervisor.notebook import Cell, Graded, GradedPart, grade_notebook
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.worker.level import Level
 from hintgrader.worker.wall import Wall

@@ -360,8 +360,8 @@ CALLS: dict[str, Callable[[], Call]] = {
 }  # fmt: skip
 # Modules and names that take no tensors, are containers, or are tried as parts of something above.
 ELSEWHERE = {
-    "blocks", "counterfactual", "flex", "fused_attention",
-    "dropout", "head_masks", "key_value_cache", "online_softmax", "parts", "references",
+    "block_inputs", "blocks", "counterfactual", "flex", "fused_attention",
+    "dropout", "head_masks", "key_value_cache", "online_softmax", "references",
     "torch_layer",
 }  # fmt: skip
 NO_TENSORS = {

@@ -98,7 +98,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         *("layers", "weights"),
         *DRAWN,
         *(f"writer/{part}" for part in ("transformer", "pieces", "law")),
-        *(f"writer/{part}" for part in ("text", "next", "heads", "picture", "writer")),
+        *(f"writer/{part}" for part in ("text", "next_bars", "heads", "picture", "writer")),
     ),
 }
 

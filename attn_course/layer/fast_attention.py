@@ -12,6 +12,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attn_course.layer.block_inputs import (
+    AttentionInputs,
+    PositionBias,
+    as_at_the_call,
+    scores_of,
+    softmax_beside,
+)
 from attn_course.layer.blocks import (
     NUMBERS_IN_A_SQUARE,
     SMALL_NUMBERS,
@@ -22,13 +29,6 @@ from attn_course.layer.blocks import (
 from attn_course.layer.dropout import drop, growth
 from attn_course.layer.fused_attention import dot_products_overflow, fused
 from attn_course.layer.online_softmax import OnlineSoftmax, update
-from attn_course.layer.parts import (
-    AttentionInputs,
-    PositionBias,
-    as_at_the_call,
-    scores_of,
-    softmax_beside,
-)
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
 from attn_course.shapes import checked, is_traced, known_nonzero, refuse_nan
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
-from attn_course.layer.parts import PositionBias
+from attn_course.layer.block_inputs import PositionBias
 from attn_course.scaled_dot_product import Rule
 
 #: (batch, head, query, key) to True or False.

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from attn_course.layer.block_inputs import AttentionInputs
 from attn_course.layer.blocks import blocks, recomputed
-from attn_course.layer.parts import AttentionInputs
 from attn_course.scaled_dot_product import causal
 from attn_course.shapes import is_traced, is_true_of_any, reaches
 

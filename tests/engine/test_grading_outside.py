@@ -17,8 +17,8 @@ from hintgrader.supervisor import remote_submission as answers
 from hintgrader.supervisor import watchdog as watch
 from hintgrader.supervisor.channel import Termination
 from hintgrader.supervisor.deadline import Deadline
+from hintgrader.supervisor.grade_notebook import Cell, grade_notebook
 from hintgrader.supervisor.isolation import lay_out, strongest
-from hintgrader.supervisor.notebook import Cell, grade_notebook
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.supervisor.retries import Retry
 from hintgrader.supervisor.watchdog import memory_of, tree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hintgrader.supervisor.notebook import Graded
+from hintgrader.supervisor.grade_notebook import Graded
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.worker.alarm import Kind
 from IPython.core.interactiveshell import InteractiveShell

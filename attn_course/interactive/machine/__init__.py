@@ -6,7 +6,7 @@
 from attn_course.interactive.controls import head, option
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.frames import WIDTHS
-from attn_course.interactive.machine.states import STATES, State
+from attn_course.interactive.machine.states import STATES, MachineState
 from attn_course.interactive.markup import tag
 
 
@@ -41,7 +41,7 @@ def name_of(state: str) -> str:
     return f"machine-{state.replace('_', '-')}"
 
 
-def _steps(state: State) -> str:
+def _steps(state: MachineState) -> str:
     """The steps, one of which is chosen, and two buttons that go on and back."""
     numbered = [
         option(

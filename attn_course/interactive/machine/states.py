@@ -53,7 +53,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class State:
+class MachineState:
     """A state of the machine before anyone has touched it.
 
     Args:
@@ -100,7 +100,7 @@ class State:
 
 
 STATES = {
-    "retrieval": State(
+    "retrieval": MachineState(
         chapter="retrieval",
         label="The attention machine: three scores",
         hint="Drag the grey bars. Click a key to mask it.",
@@ -111,7 +111,7 @@ STATES = {
         },
         controls={"temperature": Slider("temperature", "", TEMPERATURES, 1.0)},
     ),
-    "temperature": State(
+    "temperature": MachineState(
         chapter="retrieval",
         label="The attention machine: five keys and a temperature",
         hint="Turn the temperature. Drag the query.",
@@ -122,7 +122,7 @@ STATES = {
         },
         controls={"temperature": Slider("temperature", "", FROM_COLD_TO_HOT, 1.0)},
     ),
-    "kernel_regression": State(
+    "kernel_regression": MachineState(
         chapter="kernel_regression",
         label="The attention machine: soundings along a river",
         hint="Drag the query, far out too, or a point. Click a point to leave it out.",
@@ -138,7 +138,7 @@ STATES = {
         },
         acts={"add": "add a point"},
     ),
-    "bahdanau": State(
+    "bahdanau": MachineState(
         chapter="bahdanau",
         label="The attention machine: the additive score",
         hint="Drag the arrows, and the square, which is v.",
@@ -149,19 +149,19 @@ STATES = {
             "v": (1.6, 1.2),
         },
     ),
-    "luong": State(
+    "luong": MachineState(
         chapter="luong",
         label="The attention machine: arrows in the plane",
         hint="Drag the arrows.",
         numbers=ARROWS,
     ),
-    "general": State(
+    "general": MachineState(
         chapter="luong",
         label="The attention machine: a query bent by a matrix",
         hint="Drag the squares, which are the rows of W.",
         numbers=ARROWS | {"W": (0, 0, 1, 0)},  # of the chapter, row by row
     ),
-    "reinforce": State(
+    "reinforce": MachineState(
         chapter="captioning",
         label="The attention machine: REINFORCE, draw by draw",
         hint="Draw again: where do the pushes lead?",
@@ -170,7 +170,7 @@ STATES = {
         acts={"draw": "draw again", "more": "draw 500 times"},
         data=cells_drawn,
     ),
-    "baseline": State(
+    "baseline": MachineState(
         chapter="captioning",
         label="The attention machine: REINFORCE with a baseline",
         hint="Drag the baseline: what stays?",
@@ -180,7 +180,7 @@ STATES = {
         acts={"draw": "draw again"},
         data=cells_drawn,
     ),
-    "scaled_dot_product": State(
+    "scaled_dot_product": MachineState(
         chapter="scaled_dot_product",
         label="The attention machine: the width and its root",
         hint="Drag the width.",
@@ -189,7 +189,7 @@ STATES = {
         controls={"d": Slider("width d", "", WIDTHS, 256)},
         data=scores_by_width,
     ),
-    "basic_self_attention": State(
+    "basic_self_attention": MachineState(
         chapter="self_attention",
         label="The attention machine: three words",
         hint="Drag a word. Click a row of weights to follow its word.",
@@ -197,7 +197,7 @@ STATES = {
         opens=1,
         numbers={"x": (0, 2, 1, 1, 2, 0), "row": (1,)},
     ),
-    "self_attention": State(
+    "self_attention": MachineState(
         chapter="self_attention",
         label="The attention machine: three projections",
         hint="Drag a word, or a square of a matrix. Click a row of weights to follow its word.",
@@ -212,7 +212,7 @@ STATES = {
         },
         controls={"projections": Choice("projections", ("on", "off"))},
     ),
-    "multi_head": State(
+    "multi_head": MachineState(
         chapter="multi_head",
         label="The attention machine: two heads and one",
         hint="Let the verbs change places, lengthen a key, drag a value.",

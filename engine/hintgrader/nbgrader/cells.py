@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests
 from nbgrader.utils import is_grade, is_solution
 
-from hintgrader.supervisor.notebook import Cell
+from hintgrader.supervisor.grade_notebook import Cell
 
 DROPPED = "dropped"  # the tag of a check that counts nothing any more
 

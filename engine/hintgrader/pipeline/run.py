@@ -4,7 +4,7 @@ from hintgrader.bank.bank import Bank
 from hintgrader.nbgrader.cells import code_cells, graded_cells, to_run
 from hintgrader.nbgrader.course import GradingError
 from hintgrader.pipeline.load import LoadedNotebook
-from hintgrader.supervisor.notebook import Graded, grade_notebook
+from hintgrader.supervisor.grade_notebook import Graded, grade_notebook
 from hintgrader.supervisor.process import SandboxProcess
 
 

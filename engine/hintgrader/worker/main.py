@@ -20,7 +20,7 @@ import psutil
 
 from hintgrader.worker.level import Level
 from hintgrader.worker.limits import become, guard_worker
-from hintgrader.worker.notebook import Notebook
+from hintgrader.worker.notebook_process import NotebookProcess
 from hintgrader.worker.processors import grant_threads
 from hintgrader.worker.scratch import empty
 from hintgrader.worker.time_limits import BUSY_GRACE, KILL_GRACE
@@ -46,7 +46,7 @@ class Worker:
 
     def __init__(self, control: socket.socket, level: Level, wall: Wall) -> None:
         self.control, self.level = control, level
-        self.notebook = Notebook(level, wall)
+        self.notebook = NotebookProcess(level, wall)
         self.folders = [Path(os.environ["HOME"])]
         if level == Level.SANDBOX:
             self.folders.append(Path("/dev/shm"))

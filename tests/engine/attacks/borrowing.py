@@ -135,8 +135,8 @@ BORROWING = {
         "cheated\\?.*tried to exchange hintgrader.worker.submission.Outcome.__init__",
     ),
     "past instruments that were exchanged": Attack(
-        "from hintgrader.worker import measurements, notebook\n"
-        "notebook.measure_here = measurements.measure_here\n"
+        "from hintgrader.worker import measurements, notebook_process\n"
+        "notebook_process.measure_here = measurements.measure_here\n"
         "measurements.Largest.readings = lambda self: {'numbers': 1, 'shape': (1,)}\n" + BORROWED,
         "cheated\\?.*tried to exchange hintgrader.worker.measurements.Largest.readings",
     ),

@@ -40,7 +40,7 @@ SWITCHED_OFF = (Kind.HOOKED.name, "sys.setprofile")
 STOPPING = ("SystemExit", "KeyboardInterrupt")
 
 
-class Notebook:
+class NotebookProcess:
     """A notebook as it runs: made before the fork, used after it.
 
     Args:
@@ -49,7 +49,7 @@ class Notebook:
     """
 
     def __init__(self, level: Level, wall: Wall) -> None:
-        own = {Notebook._snapshot, unwrap(profiled), write_all, set_profiler}
+        own = {NotebookProcess._snapshot, unwrap(profiled), write_all, set_profiler}
         self.level, self.wall, self.shell = level, wall, Shell()
         self.alarms = Alarms(
             wall, {one.__code__ for one in own}, partial(parts_shown, wall.bank, vars(self))
