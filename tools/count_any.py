@@ -21,7 +21,7 @@ CHECKED = [
     for folder, project in PROJECTS.items()
     for files in project["tool"]["mypy"]["files"]
 ]
-CEILING = 91
+CEILING = 108
 
 
 def signatures_with_any(sources: Iterable[str]) -> list[str]:

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from attn_course.data.draw import Draw
 from attn_course.data.regression import load_digits
-from attn_course.data.tokens import BOS, Vocabulary, pad
+from attn_course.data.tokens import Vocabulary, pad
+from attn_course.seq2seq import BOS
 
 Split = Literal["training", "validation", "test"]
 Words = tuple[str, ...]

@@ -30,7 +30,7 @@ def learn_pieces(text: str, number: int) -> list[str]:
     if len(ranks) > number:
         raise ValueError(f"{number=} pieces are too few for {len(ranks)} different characters")
     neighbours: Counter[str] = Counter()
-    words_with = defaultdict(set)
+    words_with: defaultdict[str, set[str]] = defaultdict(set)
     for word, parts in words.items():
         _note(word, parts, counts[word], neighbours, words_with)
     while len(ranks) < number:

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attn_course.bahdanau import AttentionTranslator
 from attn_course.data.tokens import pad
 from attn_course.data.translation import detokenise
 from attn_course.data.translation.kinds import same_kind
@@ -83,6 +84,7 @@ def read_by(
     known: TrainedTranslator, source: Sequence[str]
 ) -> tuple[tuple[str, ...], Float[Tensor, "target source"]]:
     """Return what this translator says, and the weights of each of its words and of EOS."""
+    assert isinstance(known.model, AttentionTranslator)  # that of a fixed vector has no weights
     (said,) = known.translate([source])
     target = torch.tensor([[BOS, *known.target_words.encode(said)[:-1]]])
     return said, known.model.alignment(pad([known.source_words.encode(source)]), target)[0]

@@ -1,5 +1,8 @@
 """An encoder in the form of BERT: attention and a small network alternate, added and normalized."""
 
+from collections.abc import Iterable
+from typing import cast
+
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
@@ -123,7 +126,8 @@ class Encoder(nn.Module):
     ) -> Float[Tensor, "*batch num_layers num_heads length length"]:
         """The weights of each head in each layer: a row for each position, which sums to 1."""
         entering = self.states(ids, mask)[:-1]
-        pairs = zip(self.layers, entering, strict=True)
+        layers = cast(Iterable[EncoderLayer], self.layers)
+        pairs = zip(layers, entering, strict=True)
         return torch.stack([layer.attention.weights(x, mask=mask) for layer, x in pairs], -4)
 
     @checked

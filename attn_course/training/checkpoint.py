@@ -78,7 +78,7 @@ def fingerprint(batch: object) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for tensor in _tensors(batch):
         digest.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().flatten().contiguous().view(torch.uint8).numpy())
+        digest.update(tensor.detach().cpu().flatten().contiguous().view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 

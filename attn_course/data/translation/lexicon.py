@@ -121,12 +121,16 @@ def _rows(table: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(entry.split()) for entry in table.split(","))
 
 
+def _nouns(table: str) -> tuple[Noun, ...]:
+    return tuple((english, french, gender) for english, french, gender in _rows(table))
+
+
 def _documents(small: bool) -> tuple[Documents, ...]:
     anything = tuple(Verb(*row) for row in _rows(ANY_VERBS))[: 5 if small else None]
     pact_verbs = tuple(Verb(*row) for row in _rows(PACT_VERBS))[: 2 if small else None]
     return (
-        Documents(True, _rows(PACTS)[: 3 if small else None], pact_verbs + anything),
-        Documents(False, _rows(TEXTS)[: 5 if small else None], anything),
+        Documents(True, _nouns(PACTS)[: 3 if small else None], pact_verbs + anything),
+        Documents(False, _nouns(TEXTS)[: 5 if small else None], anything),
     )
 
 

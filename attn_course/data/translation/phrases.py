@@ -75,11 +75,13 @@ def join(*parts: Phrase, order: Sequence[int] | None = None) -> Phrase:
         parts: The phrases.
         order: The French order: numbers of the parts, from 0. None keeps the English order.
     """
-    offsets, source = [], []
+    offsets: list[int] = []
+    source: list[str] = []
     for part in parts:
         offsets.append(len(source))
         source += part.source
-    target, links = [], []
+    target: list[str] = []
+    links: list[Link] = []
     for number in range(len(parts)) if order is None else order:
         i0, j0 = offsets[number], len(target)
         target += parts[number].target

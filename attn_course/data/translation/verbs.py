@@ -29,6 +29,8 @@ def passive(verb: Verb, gender: str, many: bool, negated: bool = False) -> Phras
         many: True if the subject is plural.
         negated: True for "was not".
     """
+    source: tuple[str, ...]
+    target: tuple[str, ...]
     was, auxiliary = ("were", "ont") if many else ("was", "a")
     participle = agree(verb.participle, gender, many)
     if not negated:

@@ -95,7 +95,8 @@ def greedily(
     # in double precision: the printed digits must not depend on how a processor adds up
     model, words = deepcopy(translator.model).double(), translator.target_words
     state = model.start(pad([translator.source_words.encode(source)]))
-    vector, word, total, steps = state[0][0], BOS, 0.0, []
+    vector, word, total = state[0][0], BOS, 0.0
+    steps: list[list[Tried]] = []
     while word != EOS and len(steps) < int(1.5 * (len(source) + 1)) + 5:
         logits, state = model.step(torch.tensor([word]), state)
         chance = logits.log_softmax(-1)[0]

@@ -73,7 +73,7 @@ def head_ablation_explorer(words: Sequence[str]) -> InteractiveFigure:
             },
         },
         live=provenance("110 freshly drawn sentences, 22 for each model,", *READERS),
-        weights=READERS,
+        weights=tuple(READERS),
     )
 
 
