@@ -21,6 +21,13 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
+def some_mask(*shape: int) -> Tensor:
+    """Return a mask that allows about half of the keys, and key 2 in any case."""
+    mask = draw(*shape, seed=3) > 0
+    mask[..., 2] = True
+    return mask
+
+
 def filled(model: Model) -> Model:
     """Return the model in float64 with all its weights random, even the weights of its norms."""
     model = model.double()

@@ -22,37 +22,24 @@ from attn_course.bahdanau import AdditiveScore, BahdanauTranslator, additive_sco
 from attn_course.decoding import beam_search, greedy_decode
 from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, sequence_loss
+from tests.course.sentences import (
+    LENGTHS,
+    TARGET_VOCAB,
+    VOCAB,
+    WORDS,
+    some_batch,
+)
 from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_SCORE, D_QUERY, D_KEY = 2, 3, 5, 7, 11, 13
 SOURCE_LEN, TARGET_LEN = 7, 5
 D_EMBEDDING, D_HIDDEN, D_DECODER, D_ALIGN = 2, 3, 13, 11
-VOCAB, TARGET_VOCAB = 23, 19
-LENGTHS = (7, 2, 5)  # of the sources of a batch, EOS included
-WORDS = (5, 4, 1)  # and of their translations
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def projected() -> tuple[Tensor, Tensor, Tensor]:
     """Draw projected queries, projected keys and a score weight."""
     return draw(BATCH, QUERY_LEN, D_SCORE), draw(BATCH, KEY_LEN, D_SCORE, seed=1), draw(7, seed=2)
-
-
-def sentences(lengths: tuple[int, ...], vocab_size: int, seed: int) -> Tensor:
-    """Draw sentences of these lengths, EOS included, padded."""
-    generator = torch.Generator().manual_seed(seed)
-    tokens = torch.randint(EOS + 1, vocab_size, (len(lengths), max(lengths)), generator=generator)
-    for row, length in zip(tokens, lengths, strict=True):
-        row[length - 1] = EOS
-        row[length:] = PAD
-    return tokens
-
-
-def some_batch(seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw sources, target inputs and target outputs, all with padding."""
-    output = sentences(WORDS, TARGET_VOCAB, seed + 1)
-    shifted = torch.cat([torch.full((len(output), 1), BOS), output[:, :-1]], 1)
-    return sentences(LENGTHS, VOCAB, seed), shifted.where(output != PAD, PAD), output
 
 
 def make_translator() -> BahdanauTranslator:

@@ -30,15 +30,21 @@ from attn_course.luong import (
     window_mask,
 )
 from attn_course.retrieval import attend, dot_scores
-from attn_course.seq2seq import BOS, EOS, PAD, Encoder, sequence_loss
+from attn_course.seq2seq import EOS, PAD, Encoder, sequence_loss
+from tests.course.sentences import (
+    LENGTHS,
+    TARGET_VOCAB,
+    VOCAB,
+    WORDS,
+    sentences,
+    some_batch,
+    stepwise,
+)
 from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_QUERY, D_KEY, D_SCORE = 2, 3, 5, 7, 11, 13
 SOURCE_LEN, TARGET_LEN = 7, 5
 D_EMBEDDING, D_DECODER = 3, 10  # of which the encoder's two directions have half each
-VOCAB, TARGET_VOCAB = 23, 19
-LENGTHS = (7, 2, 5)  # of the sources of a batch, EOS included
-WORDS = (5, 4, 1)  # and of their translations
 SCORES = ["dot", "general", "concat"]
 ATTENTIONS = ["global", "local-m", "local-p"]
 CELLS = ["gru", "lstm"]
@@ -69,23 +75,6 @@ def query_and_key() -> tuple[Tensor, Tensor]:
 def pairs() -> itertools.product:
     """Give the indices of every query and every key that meet."""
     return itertools.product(range(BATCH), range(QUERY_LEN), range(KEY_LEN))
-
-
-def sentences(lengths: tuple[int, ...], vocab_size: int, seed: int) -> Tensor:
-    """Draw sentences of these lengths, EOS included, padded."""
-    generator = torch.Generator().manual_seed(seed)
-    tokens = torch.randint(EOS + 1, vocab_size, (len(lengths), max(lengths)), generator=generator)
-    for words, length in zip(tokens, lengths, strict=True):
-        words[length - 1] = EOS
-        words[length:] = PAD
-    return tokens
-
-
-def some_batch(seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw sources, target inputs and target outputs, all with padding."""
-    output = sentences(WORDS, TARGET_VOCAB, seed + 1)
-    shifted = torch.cat([torch.full((len(output), 1), BOS), output[:, :-1]], 1)
-    return sentences(LENGTHS, VOCAB, seed), shifted.where(output != PAD, PAD), output
 
 
 def make_translator(**options: object) -> LuongTranslator:
@@ -166,15 +155,6 @@ def written_out(
         attentional = torch.tanh(model.combine.weight @ both + model.combine.bias)
         logits.append(model.readout.weight @ attentional + model.readout.bias)
     return torch.stack(logits), torch.stack(weights)
-
-
-def stepwise(model: nn.Module, source: Tensor, target_input: Tensor) -> Tensor:
-    """Return the logits of the words, asked for one after the other."""
-    state, logits = model.start(source), []
-    for token in target_input.unbind(1):
-        one, state = model.step(token, state)
-        logits.append(one)
-    return torch.stack(logits, 1)
 
 
 # --- scores -------------------------------------------------------------------------------------

@@ -25,20 +25,13 @@ from torch.testing import assert_close
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention, merge_heads, split_heads
 from attn_course.scaled_dot_product import attention, causal_mask, combine, padding_mask
 from attn_course.self_attention import SelfAttention
-from tests.tensors import DEVICES, EXACTLY, TIGHTLY, draw
+from tests.tensors import DEVICES, EXACTLY, TIGHTLY, draw, some_mask
 
 BATCH, QUERY_LEN, KEY_LEN, NUM_HEADS, D_HEAD, D_KEY, D_VALUE = 2, 3, 5, 6, 7, 11, 13
 D_MODEL = NUM_HEADS * D_HEAD
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 some_law = settings(max_examples=30, deadline=None, derandomize=True)
 every_group = pytest.mark.parametrize("num_kv_heads", [None, 1, 2, 3, 6])
-
-
-def some_mask(*shape: int) -> Tensor:
-    """Return a mask that allows about half of the keys, and key 2 in any case."""
-    mask = draw(*shape, seed=3) > 0
-    mask[..., 2] = True
-    return mask
 
 
 def tokens_of(length: int, width: int = D_MODEL, seed: int = 0) -> Tensor:

@@ -30,7 +30,7 @@ from attn_course.self_attention import (
     basic_self_attention,
     sinusoidal_positions,
 )
-from tests.tensors import DEVICES, EXACTLY, TIGHTLY, draw
+from tests.tensors import DEVICES, EXACTLY, TIGHTLY, draw, some_mask
 
 BATCH, LENGTH, D_MODEL, D_KEY, D_VALUE = 2, 5, 7, 3, 11
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
@@ -40,13 +40,6 @@ some_law = settings(max_examples=40, deadline=None, derandomize=True)
 def sentence(*batch: int) -> Tensor:
     """Draw tokens."""
     return draw(*(batch or (BATCH,)), LENGTH, D_MODEL)
-
-
-def some_mask(*shape: int) -> Tensor:
-    """Return a mask that allows about half of the keys, and key 2 in any case."""
-    mask = draw(*shape, seed=3) > 0
-    mask[..., 2] = True
-    return mask
 
 
 def layer(**options: object) -> SelfAttention:

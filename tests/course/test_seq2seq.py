@@ -29,6 +29,7 @@ from attn_course.seq2seq import (
     sequence_loss,
     token_mask,
 )
+from tests.course.sentences import stepwise
 from tests.tensors import CLOSELY, DEVICES, EXACTLY
 
 BATCH, SOURCE_LEN, TARGET_LEN = 3, 7, 5
@@ -111,15 +112,6 @@ def read(encoder: Encoder, sentence: Tensor) -> tuple[Tensor, Tensor]:
     if encoder.reverse_source:
         vectors.reverse()
     return torch.stack(vectors), final
-
-
-def stepwise(model: nn.Module, source: Tensor, target_input: Tensor) -> Tensor:
-    """Return the logits of the words, asked for one after the other."""
-    state, logits = model.start(source), []
-    for token in target_input.unbind(1):
-        one, state = model.step(token, state)
-        logits.append(one)
-    return torch.stack(logits, 1)
 
 
 def gradients(loss: Tensor, model: nn.Module) -> list[Tensor]:

@@ -16,8 +16,9 @@ from torch import Tensor
 from attn_course.data.copying import FIRST_SYMBOL, copy_pairs, reversal_pairs
 from attn_course.data.tokens import Batch, IdPair, batches, make_batch
 from attn_course.decoding import greedy_decode
-from attn_course.seq2seq import Encoder, FixedVectorTranslator, Translator, sequence_loss
+from attn_course.seq2seq import Encoder, FixedVectorTranslator, Translator
 from attn_course.trained.store import write_record
+from attn_course.trained.translators.make import translation_loss as copying_loss
 from attn_course.training import train
 
 TASKS = {"copy": copy_pairs, "reversal": reversal_pairs}
@@ -82,11 +83,6 @@ def train_copier(recipe: Recipe, seed: int) -> tuple[FixedVectorTranslator, list
     history = train(model, stream, copying_loss, recipe.steps, seed=seed)
     means = torch.tensor(history.losses).split(100)
     return model.eval(), [round(part.mean().item(), 3) for part in means]
-
-
-def copying_loss(model: Translator, batch: Batch) -> Tensor:
-    """Mean of `-log p` of the right symbols, under teacher forcing."""
-    return sequence_loss(model(batch.source, batch.target_input), batch.target_output)
 
 
 def unseen_pairs(task: str, length: int) -> list[IdPair]:
