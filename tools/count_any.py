@@ -21,7 +21,7 @@ CHECKED = [
     for folder, project in PROJECTS.items()
     for files in project["tool"]["mypy"]["files"]
 ]
-CEILING = 108
+CEILING = 109
 
 
 def signatures_with_any(sources: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
@@ -35,7 +36,7 @@ PAPER = "#FEFEFE"
 STARK = "#111111"
 DARK_GROUND = 0x12 / 255  # each of red, green and blue
 
-STYLE = {
+STYLE: dict[str, Any] = {
     "figure.figsize": (5.2, 3.2),  # narrow, so that letters stay legible on a phone
     "figure.dpi": 160,
     "savefig.dpi": 160,
@@ -114,7 +115,9 @@ def signed(number: Tensor, form: str) -> str:
 def write_numbers(axes: Axes, table: Tensor, form: str) -> None:
     """Write its number into every cell of an image that has one, and no NaN."""
     (image,) = axes.images
+    shown = image.get_array()
+    assert shown is not None  # an image that is drawn has numbers
     for row, column in (~table.isnan()).nonzero().tolist():
-        ink = ink_over(image.to_rgba(image.get_array()[row, column]))
+        ink = ink_over(image.to_rgba(shown[row, column]))
         text = signed(table[row, column], form)
         axes.text(column, row, text, ha="center", va="center", color=ink)

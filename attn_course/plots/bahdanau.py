@@ -3,7 +3,7 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 import matplotlib.pyplot as plt
 import torch
@@ -80,7 +80,7 @@ def _short(number: float) -> str:
     return signed(torch.tensor(round(number, 1) + 0.0), "{:g}")
 
 
-def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
+def _two_keys(axes: Axes, inputs: Tensor, bend: Callable[[Tensor], Tensor], name: str) -> None:
     """Mark two keys on the curve, and write the difference between the unit's outputs."""
     low, high = bend(inputs).tolist()
     left, right = inputs.tolist()
@@ -202,7 +202,7 @@ def weight_and_need(
     with style(letters=13):
         figure, panels = plt.subplots(3, 1, figsize=(5.2, 6.0), sharex=True)
         looked, without, other = panels
-        figure.get_layout_engine().set(hspace=0.08)
+        figure.set_layout_engine("constrained", hspace=0.08)
         looked.bar(at, weights.tolist(), color=ROLE["weight"])
         without.bar(at, deleted.tolist(), color=INK)
         for place, losses in zip(at, replaced, strict=True):

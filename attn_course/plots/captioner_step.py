@@ -107,9 +107,9 @@ def _features(axes: Axes, grid: int) -> None:
             box = _cell(axes, row, column, grid, FEATURES)
             box.set(facecolor=ROLE["key"], edgecolor=ROLE["value"], linewidth=2)
             axes.add_patch(box)
-            middle = box.get_center()
+            x, y = box.get_center()
             text = f"$h_{{{row + 1},{column + 1}}}$"
-            axes.text(*middle, text, ha="center", va="center", color="black", fontsize=12)
+            axes.text(x, y, text, ha="center", va="center", color="black", fontsize=12)
     axes.text(GRID + SIDE / 2, FEATURES + SIDE + 0.4, "annotations", ha="center", va="center")
 
 
@@ -126,7 +126,8 @@ def _weights(axes: Axes, weights: Tensor) -> None:
         box.set(facecolor=colour, edgecolor=FAINT)
         axes.add_patch(box)
         ink = ink_over(colour)
-        axes.text(*box.get_center(), f"{weight:.2f}", ha="center", va="center", color=ink)
+        x, y = box.get_center()
+        axes.text(x, y, f"{weight:.2f}", ha="center", va="center", color=ink)
     middle = GRID + SIDE / 2
     _arrow(axes, (middle, FEATURES - 0.1), (middle, WEIGHTS + SIDE + 0.1))
     axes.text(middle - 0.3, HALFWAY, "scores,\none softmax", **_LEFT)

@@ -40,7 +40,7 @@ def captioned(images: Sequence[Tensor], said: Sequence[str], grid: int = 3) -> F
     """Draw images, (height, width) each, above what is said of each."""
     with style():
         figure, row = plt.subplots(1, len(images), figsize=(5.2, 2.8))
-        figure.get_layout_engine().set(wspace=GAP)
+        figure.set_layout_engine("constrained", wspace=GAP)
         for axes, image, caption in zip(row, images, said, strict=True):
             _image(axes, image, torch.zeros(grid, grid))
             lines = fill(caption.replace(" ,", ","), 18)

@@ -163,6 +163,7 @@ def _scores(axes: Axes, step: DecoderStep) -> None:
 
 def _weights(axes: Axes, step: DecoderStep) -> None:
     """Draw the weights as bars of their height, each with its number beside it."""
+    assert step.weights is not None
     _name(axes, WEIGHTS, f"$\\alpha_{{{step.number},i}}$", "weights")
     for index, weight in enumerate(step.weights.tolist()):
         x = _column(index)
@@ -173,6 +174,7 @@ def _weights(axes: Axes, step: DecoderStep) -> None:
 
 def _context(axes: Axes, step: DecoderStep) -> None:
     """Draw the context; the lines to it are as strong as the weights."""
+    assert step.weights is not None
     _name(axes, CONTEXT, f"$c_{step.number}$", "context")
     middle = _column(0) + (len(step.weights) - 1) * APART / 2
     for index, weight in enumerate(step.weights.tolist()):

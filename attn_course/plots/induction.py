@@ -161,8 +161,8 @@ def one_step_back(letters: str = "xab", step: float = 1.0) -> Figure:
     last = len(letters) - 1
     begin = [("every key", "key", 0.0, 1.0), ("every query", "query", -step, 0.7)]
     keys = [(f"key of {letter}", "key", step * at, 1.0) for at, letter in enumerate(letters)]
-    name, *found = keys[last - 1]
-    keys[last - 1] = (f"{name},\nquery of {letters[last]}", *found)
+    name, role, turn, length = keys[last - 1]
+    keys[last - 1] = (f"{name},\nquery of {letters[last]}", role, turn, length)
     query = ("", "query", step * last - step, 0.7)
     with style():
         figure, panels = plt.subplots(1, 2, figsize=(PHONE, 2.0))

@@ -52,28 +52,28 @@ def one_estimate(
         kernel: Places along the river, and what a sounding there would count.
     """
     with _drawn(2, 4.3, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
-        key, value, counts = key.numpy(), value.numpy(), counts.numpy()
+        places, depths, each = key.numpy(), value.numpy(), counts.numpy()
         for axes in (river, share):
             axes.axvline(query, color=ROLE["query"], linestyle="--")
-        share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False)
-        river.scatter(key, value, color=ROLE["value"], s=70)
+        share.plot(places, 0 * places, "^", color=ROLE["key"], ms=10, clip_on=False)
+        river.scatter(places, depths, color=ROLE["value"], s=70)
         share.fill_between(*kernel, color=ROLE["query"], alpha=0.22, linewidth=0)
         share.plot(*kernel, color=ROLE["query"], linewidth=2)
-        share.bar(key, counts, width=0.35, color=ROLE["weight"])
+        share.bar(places, each, width=0.35, color=ROLE["weight"])
         river.scatter(query, output, color=ROLE["output"], s=150, marker="*")
         beside = {"textcoords": "offset points", "va": "center"}
         river.annotate(f"output {output:.0f} cm", (query, output), (11, 0), **beside)
-        for place, depth in zip(key.tolist(), value.tolist(), strict=True):
+        for place, depth in zip(places.tolist(), depths.tolist(), strict=True):
             is_close = 0 < query - place < 1  # its right side is for the output
             ends = {"ha": "right"} if is_close else {}
             side = -9 if is_close else 9
             river.annotate(f"value {depth:.0f}", (place, depth), (side, 0), **beside, **ends)
         river.annotate(f"query {query:g}", (query, 5), (6, 0), **beside)
-        for place, count in zip(key.tolist(), counts.tolist(), strict=True):
+        for place, count in zip(places.tolist(), each.tolist(), strict=True):
             side = -1 if place < query else 1  # away from the slope of the kernel
-            ends = "right" if side < 0 else "left"
-            said = f"{count:g}\nshare {count / counts.sum():g}"
-            share.text(place + 0.05 * side, count + 0.04, said, ha=ends)
+            aligned = "right" if side < 0 else "left"
+            said = f"{count:g}\nshare {count / each.sum():g}"
+            share.text(place + 0.05 * side, count + 0.04, said, ha=aligned)
         share.annotate("tent", (3.25, 0.65), (7, 0), **beside)
         share.text(4.6, 0.05, "keys")
         river.set(ylabel="depth in cm", ylim=(92, 0), yticks=range(0, 81, 20))

@@ -140,7 +140,11 @@ def _look(role: str) -> dict[str, object]:
     if not role:
         return text
     rim = {"state": INK, "later": FAINT}.get(role, ROLE.get(role))
-    box = {"boxstyle": "round,pad=0.25", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
+    box: dict[str, object] = {
+        "boxstyle": "round,pad=0.25",
+        "facecolor": ROLE.get(role, PAPER),
+        "edgecolor": rim,
+    }
     if role == "state":
         text |= {"style": "italic"}
     if role == "later":
@@ -265,8 +269,8 @@ def mixture(words: Sequence[str], others: Set[int], looked_at: int, written: str
             axes.text(place, 0, word, ha="center", va="center", color=ink, fontsize=13, bbox=box)
         axes.text(looked_at, -0.5, read, ha="center", va="top")
         axes.plot([looked_at, looked_at], [0.38, 0.95], color=ROLE["weight"], linewidth=8)
-        look = {"ha": "center", "va": "center", "fontweight": "bold", "fontsize": 16}
-        axes.text(looked_at, 1.3, written, **look)
+        bold = {"ha": "center", "va": "center", "fontweight": "bold", "fontsize": 16}
+        axes.text(looked_at, 1.3, written, **bold)
         axes.set(xlim=(-0.6, len(words) - 0.4), ylim=(-1.3, 1.5))
         axes.axis("off")
     return closed(figure)

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
@@ -247,13 +249,14 @@ def _name_at_ends(axes: Axes, ends: Mapping[str, float], beyond: float = 0) -> N
     """Write the name of each line beside its end, a little higher where another is in the way."""
     low, high = axes.get_ylim()
     free = low
-    named = [line for line in axes.lines if not line.get_label().startswith("_")]
-    for line in sorted(named, key=lambda line: ends[line.get_label()]):
-        height = max(free, ends[line.get_label()])
+    named = {str(line.get_label()): line for line in axes.lines}
+    names = [name for name in named if not name.startswith("_")]
+    for name in sorted(names, key=ends.__getitem__):
+        line, height = named[name], max(free, ends[name])
         colour = INK if line.get_color() == GREY else line.get_color()  # grey letters are pale
         look = {"va": "center", "color": colour, "annotation_clip": False}
-        end = (max(line.get_xdata()[-1], beyond), height)
-        axes.annotate(line.get_label(), end, (9, 0), textcoords="offset points", **look)
+        end = (max(np.asarray(line.get_xdata())[-1], beyond), height)
+        axes.annotate(name, end, (9, 0), textcoords="offset points", **look)
         free = height * (high / low) ** 0.062
 
 
@@ -414,8 +417,10 @@ def _looks(lines: Lines) -> list[tuple[str, tuple[str, str]]]:
 
 def _legend(figure: Figure, drawn: list[Axes]) -> None:
     """Add one legend for all panels, below them."""
-    named = {}
+    named: dict[str, Artist] = {}
     for axes in drawn:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             named.setdefault(name, handle)
-    figure.legend(named.values(), named, loc="outside lower center", ncols=2, handlelength=3.2)
+    figure.legend(
+        [*named.values()], [*named], loc="outside lower center", ncols=2, handlelength=3.2
+    )

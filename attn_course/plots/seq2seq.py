@@ -39,7 +39,7 @@ VECTOR = {"boxstyle": "round,pad=0.5", "facecolor": ROLE["output"], "edgecolor":
 READ = STATE | {"facecolor": ROLE["key"], "edgecolor": ROLE["key"]}
 WRITES = STATE | {"facecolor": ROLE["query"], "edgecolor": ROLE["query"]}
 ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
-GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": VIOLET}
+GATE: dict[str, object] = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": VIOLET}
 GATE |= {"linewidth": 2.5}
 SUM = {"boxstyle": "circle,pad=0.1", "facecolor": PAPER, "edgecolor": INK}
 BOTTOM, TOP = 0.7, 2.5  # of a state whose numbers are shown
@@ -328,9 +328,9 @@ def _name_lines(axes: Axes, lines: Mapping[str, tuple[Tensor, Tensor]]) -> None:
             if 0 <= place + right < len(at):
                 free.append((abs(gap), (x, y), (4 * right, 5 * up)))
         enough = 0.6 * max(gap for gap, *_ in free)
-        spot, (right, up) = [places for gap, *places in free if gap >= enough][-1]
-        look = {"ha": "left" if right > 0 else "right", "va": "bottom" if up > 0 else "top"}
-        axes.annotate(name, spot, (right, up), textcoords="offset points", color=hue, **look)
+        spot, (aside, above) = [places for gap, *places in free if gap >= enough][-1]
+        look = {"ha": "left" if aside > 0 else "right", "va": "bottom" if above > 0 else "top"}
+        axes.annotate(name, spot, (aside, above), textcoords="offset points", color=hue, **look)
 
 
 def _heights(x: float, lines: Sequence[tuple[Tensor, Tensor]]) -> list[float]:
@@ -366,9 +366,9 @@ def by_position(shares: Mapping[str, Mapping[str, Tensor]], chance: float) -> Fi
         shares: For each panel, by its title, and each task, (num_seeds, num_positions).
         chance: The share right by guessing.
     """
-    shape = {"nrows": len(shares), "sharex": True, "squeeze": False}
     with style(letters=13):
-        figure, panels = plt.subplots(figsize=(5.2, 0.8 + 2.4 * len(shares)), **shape)
+        size = (5.2, 0.8 + 2.4 * len(shares))
+        figure, panels = plt.subplots(len(shares), sharex=True, squeeze=False, figsize=size)
         for axes, (title, tasks) in zip(panels[:, 0], shares.items(), strict=True):
             for mark, hue, (name, runs) in zip(MARKS, COMPARED, tasks.items(), strict=False):
                 at = 1 + torch.arange(runs.shape[1])
