@@ -295,8 +295,8 @@ def in_figure(output: NotebookNode) -> Iterator[str]:
     """Yield what a figure says: in its drawing, and a live one in its sentence and controls too."""
     data = output.get("data", {})
     about = output.get("metadata", {}).get("image/png", {})
-    steps = [*about.get("steps", {}).values()]
-    drawn = about.get("svg", steps[-1] if steps else "")  # the last has the words of all
+    steps = about.get("steps")
+    drawn = steps[-1][1] if steps else about.get("svg", "")  # the last has the words of all
     for svg in (drawn, data.get("image/svg+xml", "")):
         yield from (TAG.sub("", text) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL))
     if stored := data.get(STORED):

@@ -23,6 +23,7 @@ class Steps:
 
     def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, object], dict[str, object]]:
         last = [*self.figures.values()][-1]
-        drawn = {name: svg_of(figure) for name, figure in self.figures.items()}
-        words = f"{len(drawn)} steps: {', '.join(drawn)}"
+        # pairs: a notebook keeps the entries of a dictionary in the order of the alphabet
+        drawn = [[name, svg_of(figure)] for name, figure in self.figures.items()]
+        words = f"{len(drawn)} steps: {', '.join(self.figures)}"
         return {PNG: png_of(last), "text/plain": words}, {PNG: {"steps": drawn}}

@@ -32,7 +32,7 @@ def show_vectors(notebook: dict[str, Any]) -> None:
         alt = cell.get("metadata", {}).get("mystnb", {}).get("image", {}).get("alt", "")
         for output in cell.get("outputs", ()):
             about = output.get("metadata", {}).get(PNG, {})
-            if steps := about.pop("steps", {}):
+            if steps := about.pop("steps", []):
                 output["data"]["text/html"] = stepped(steps, alt)
             elif svg := about.pop("svg", ""):
                 output["data"]["text/html"] = f'<div class="attn-drawn">{labelled(svg, alt)}</div>'
@@ -43,17 +43,20 @@ def labelled(svg: str, words: str) -> str:
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1)
 
 
-def stepped(steps: dict[str, str], alt: str) -> str:
-    """Some drawings, of which the style sheet shows the one whose button is chosen."""
-    name = f"steps-{crc32(''.join(steps.values()).encode()):x}"
+def stepped(steps: list[tuple[str, str]], alt: str) -> str:
+    """Some drawings, of which the style sheet shows the one whose button is chosen.
+
+    Args:
+        steps: What is written on each button, and its drawing.
+        alt: What they show, in words.
+    """
+    name = f"steps-{crc32(''.join(svg for _, svg in steps).encode()):x}"
     buttons = "".join(
         f'<input type="radio" name="{name}" id="{name}-{i}"{" checked" * (not i)} />'
         f'<label for="{name}-{i}">{escape(step)}</label>'
-        for i, step in enumerate(steps)
+        for i, (step, _) in enumerate(steps)
     )
-    drawn = "".join(
-        f"<div>{labelled(svg, f'Picture of step {step}')}</div>" for step, svg in steps.items()
-    )
+    drawn = "".join(f"<div>{labelled(svg, f'Picture of step {step}')}</div>" for step, svg in steps)
     return (
         f'<div class="attn-drawn attn-steps" role="group" aria-label="{escape(alt)}">'
         f'{buttons}<div class="attn-stages">{drawn}</div></div>'
