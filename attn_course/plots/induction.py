@@ -126,7 +126,10 @@ def two_letters(text: str = "sand wine san") -> Figure:
         for at in [*found, last]:
             _arrow(axes, (at, 0.45), (at, 1.05), FAINT)
             _two_parts(axes, (at, 1.45), text[at - 1], text[at - 2], "key" if at < last else "")
-        _arrow(axes, (last, 1.85), (last, 2.95), FAINT)
+        # The question has its small letter from the label, its large one from the letter itself.
+        _arrow(axes, (last - 0.3, 1.85), (last + 0.5, 2.95), FAINT)
+        axes.plot([last + 0.4, last + 1.5, last + 1.5], [0, 0, 3.35], color=FAINT, linewidth=1.6)
+        _arrow(axes, (last + 1.5, 3.35), (last + 1.02, 3.35), FAINT)
         _two_parts(axes, (last, 3.35), asked[0], asked[1], "query")
         for at in found:
             alike = sum(text[at - back] == asked[back - 1] for back in (1, 2))
@@ -137,7 +140,7 @@ def two_letters(text: str = "sand wine san") -> Figure:
             axes.text(at - 0.35, 0.75, ("", "one fits", "both fit")[alike], ha="right", va="center")
         for height, name in ((0.0, "letter"), (1.45, "label"), (3.35, "question")):
             axes.text(-0.9, height, name, ha="right", va="center")
-        axes.set(xlim=(-3.6, last + 1.3), ylim=(-0.45, 3.9))
+        axes.set(xlim=(-3.6, last + 1.7), ylim=(-0.45, 3.9))
         axes.axis("off")
     return closed(figure)
 

@@ -97,13 +97,15 @@ def turned(places: Sequence[int] = (1, 4), later: int = 10, step: float = 0.3) -
                 for (name, start), place in zip(begin.items(), at, strict=True)
             ]
             draw_clock(axes, "", [(name, role, angle, 1.0) for role, name, angle in hands])
-            if not more:  # where the hands began, and a dot for each step since
+            if not more:  # where the hands began, and a dot for each step since, with its number
                 for (role, start), place in zip(begin.items(), at, strict=True):
                     steps = [start + step * n for n in range(place + 1)]
                     dots = [(math.sin(angle), math.cos(angle)) for angle in steps]
                     pale = LineCollection([[(0, 0), dots[0]]], colors=ROLE[role], alpha=0.4)
                     axes.add_collection(pale)
-                    axes.scatter(*zip(*dots[1:], strict=True), s=12, color=ROLE[role], zorder=3)
+                    axes.scatter(*zip(*dots[1:], strict=True), s=22, color=ROLE[role], zorder=3)
+                    for number, (x, y) in enumerate(dots[1:-1], 1):  # the last has the hand's name
+                        axes.text(1.17 * x, 1.17 * y, str(number), ha="center", va="center")
             from_twelve = [90 - math.degrees(angle) for *_, angle in hands]
             axes.add_patch(Wedge((0, 0), 0.55, *reversed(from_twelve), color=FAINT, zorder=0))
             ends = (-1.25, 2.45) if math.sin(hands[-1][-1]) > 0 else (-2.45, 1.25)
