@@ -33,6 +33,7 @@ from attn_course.plots import (
 # ground of the page shows through.
 TOKENS, THIN = (VIOLET, BROWN, GREY), 0.25
 NUM_BARS = 21  # an odd number, so that a half has a bar of its own
+SLICE = 0.4  # the height of the slice of a head in the output projection
 
 # --- why one is not enough ------------------------------------------------------------------------
 
@@ -234,7 +235,7 @@ def layer(num_heads: int = 3) -> Figure:
     """Draw the layer, from the tokens at the bottom to the output on top."""
     middle = (num_heads - 1) / 2
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.7))
+        figure, axes = plt.subplots(figsize=(5.2, 4.3))
         _box(axes, (middle, 0), "tokens")
         for head in range(num_heads):
             for role, shift in (("query", -0.28), ("key", 0.0), ("value", 0.28)):
@@ -250,10 +251,17 @@ def layer(num_heads: int = 3) -> Figure:
             axes.text(piece, 3, f"$H_{head + 1}$", **name)
         axes.text(piece + 0.38, 3, "side by side", va="center")
         _arrow(axes, (middle, 3.24), (middle, 3.76))
-        _box(axes, (middle, 4), "output projection $W^O$")
-        _arrow(axes, (middle, 4.24), (middle, 4.8))
-        axes.text(middle, 4.87, "output", ha="center", va="bottom")
-        axes.set(xlim=(-0.55, num_heads - 0.45), ylim=(-0.25, 5.15))
+        top = 3.76 + SLICE * num_heads
+        for head in range(num_heads):
+            low = top - SLICE * (head + 1)  # the slice of head 1 has the first rows
+            look = {"facecolor": PAPER, "edgecolor": INK}
+            axes.add_patch(Rectangle((middle - 0.35, low), 0.7, SLICE, **look))
+            name = {"ha": "center", "va": "center"}
+            axes.text(middle, low + SLICE / 2, f"$W_{head + 1}^O$", **name)
+        axes.text(middle + 0.45, (3.76 + top) / 2, "output projection $W^O$", va="center")
+        _arrow(axes, (middle, top + 0.02), (middle, top + 0.5))
+        axes.text(middle, top + 0.57, "output", ha="center", va="bottom")
+        axes.set(xlim=(-0.55, num_heads - 0.45), ylim=(-0.25, top + 0.85))
         axes.axis("off")
     return closed(figure)
 

@@ -39,7 +39,6 @@ LOOKS = {
     "attention": ("D-", VIOLET),
     "fast attention": ("d--", VIOLET),
     "attention alone": ("D-", VIOLET),
-    "gru, own loop": ("s:", BROWN),
     "attention, before": ("D-", VIOLET),
     "attention, rate 0.03": ("D", VIOLET),
     "attention, rate 0.003": ("*", VIOLET),
@@ -263,16 +262,13 @@ def _name_at_ends(axes: Axes, ends: Mapping[str, float], beyond: float = 0) -> N
 # --- steps to learn -------------------------------------------------------------------------------
 
 
-def near_and_far(
-    near: Mapping[str, int], far: Mapping[str, int | None], most: int, said: str
-) -> Figure:
+def near_and_far(near: Mapping[str, int], far: Mapping[str, int | None], most: int) -> Figure:
     """Draw the steps to learn at two distances, a row for each layer, joined by an arrow.
 
     Args:
         near: For each layer, the fastest on top, its steps at the smaller distance.
         far: The same at the greater one; None if it was not learned.
         most: The number of steps after which training was stopped.
-        said: What the arrows mean; it stands beside the first.
     """
     edge, top = 1.35 * most, 5 * most
     with style():
@@ -295,8 +291,6 @@ def near_and_far(
             for taken in (start, end):
                 if taken:
                     axes.annotate(str(taken), (taken, row), (0, 8), **above)
-        first = next(iter(far.values())) or middle
-        axes.annotate(said, (first, 0), (12, 0), textcoords="offset points", va="center")
         axes.set(xscale="log", xlim=(10, top), ylim=(len(near) - 0.5, -0.75))
         axes.set_xticks([10, 100, 1000], ["10", "100", "1,000"])
         axes.xaxis.set_minor_locator(NullLocator())
@@ -325,8 +319,8 @@ def where_it_looks(looks: Mapping[str, Tensor], every: int) -> Figure:
             for row, weight in enumerate(weights[:, 0].tolist()):
                 axes.text(length + 0.4, row + 0.5, f"{weight:.1%}", va="center")
             axes.set(ylabel="optimiser steps", ylim=(times, 0))
-            late = range(0, times, 2)
-            axes.set_yticks([row + 0.5 for row in late], [str(every * row) for row in late])
+            rows = range(times)
+            axes.set_yticks([row + 0.5 for row in rows], [str(every * row) for row in rows])
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
         panels.flat[0].text(length + 3.4, -0.25, "on the digit", ha="right", va="bottom")

@@ -170,7 +170,11 @@ def test_every_head_has_projections_of_its_own_and_all_outputs_are_projected_onc
         filled = {to_rgb(text.get_bbox_patch().get_facecolor()) for text in own}
         assert filled == {to_rgb(ROLE[role])}
     assert [f"attention, head {head}" in named for head in (1, 2, 3)] == [True] * 3
-    assert named.count("output projection $W^O$") == 1
+    written = [text.get_text() for text in axes.texts]
+    assert written.count("output projection $W^O$") == 1
+    slices = [text for text in axes.texts if "W_" in text.get_text()]
+    assert [text.get_text() for text in slices] == [f"$W_{head}^O$" for head in (1, 2, 3)]
+    assert slices[0].get_position()[1] > slices[1].get_position()[1]
     for text in boxes:
         assert contrast(text.get_color(), text.get_bbox_patch().get_facecolor()[:3]) >= 4.5
     arrows = [text for text in axes.texts if isinstance(text, Annotation)]

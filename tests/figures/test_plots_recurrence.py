@@ -45,7 +45,7 @@ COSTS = {
     },
 }
 CLOCK = {"gru": 0.002 * LENGTHS, "lstm": 0.004 * LENGTHS, "attention": 0.001 * LENGTHS}
-CLOCK["gru, own loop"] = torch.cat([LENGTHS[:-1], torch.tensor([math.nan])])  # not to the end
+CLOCK["fast attention"] = torch.cat([LENGTHS[:-1], torch.tensor([math.nan])])  # not to the end
 NEAR = {"gru": 20, "lstm, gate open": 40, "rnn": 590}
 FAR = {"gru": 40, "lstm, gate open": None, "rnn": None}
 LOOKED = {
@@ -108,7 +108,7 @@ def milliseconds() -> Figure:
 
 def near_and_far() -> Figure:
     """Draw the steps of three layers at two distances."""
-    return recurrence.near_and_far(NEAR, FAR, 2000, "from near to far")
+    return recurrence.near_and_far(NEAR, FAR, 2000)
 
 
 def where_it_looks() -> Figure:
