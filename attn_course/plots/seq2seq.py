@@ -229,16 +229,22 @@ def beam_tree(
     rows = _rows(probability)
     best = max(ends.values(), key=lambda words: probability[words])
     depth, height = max(map(len, probability)), max(rows.values())
+
+    def beside(prefix: Prefix) -> float:  # where an edge ends, free of the letters
+        return 0.08 + 0.046 * max(len(prefix[-1]), len(f"{probability[prefix]:.3g}"))
+
     with style():
-        figure, axes = plt.subplots(figsize=(4.8, 0.55 * (height + 1) + 0.6))
+        figure, axes = plt.subplots(figsize=(5.2, 0.55 * (height + 1) + 0.6))
         for prefix, share in probability.items():
             x, y = len(prefix), rows[prefix]
             ink = VIOLET if prefix == best[:x] else INK
             weight, alpha = ("bold", 1) if prefix in kept else ("normal", 0.7)
             line = {"color": ink if prefix in kept else FAINT, "zorder": 0}
             line["linewidth"] = 2.5 if prefix in kept else 1.2
-            axes.plot([max(x - 1, 0.3), x], [rows[prefix[:-1]], y], **line)
-            place = {"ha": "center", "va": "center", "bbox": ON_PAPER}  # an edge ends at the box
+            before = prefix[:-1]
+            start = x - 1 + beside(before) if before else 0.3
+            axes.plot([start, x - beside(prefix)], [rows[before], y], **line)
+            place = {"ha": "center", "va": "center", "bbox": ON_PAPER}
             axes.text(
                 x,
                 y,

@@ -166,7 +166,8 @@ def general(got: Reading) -> dict[str, Tensor]:
 
 def bahdanau(got: Reading) -> dict[str, Tensor]:
     query, key = wide([got["query"]]), wide(got["keys"]).view(3, 2)
-    return of_scores(additive_scores(query, key, wide(got["v"])), got)
+    found = of_scores(additive_scores(query, key, wide(got["v"])), got)
+    return {name: found[name] for name in ("scores", "weights")}  # it ends at the weights
 
 
 def scaled_dot_product(got: Reading) -> dict[str, Tensor]:

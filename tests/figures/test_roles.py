@@ -47,10 +47,10 @@ MOVED = {
 }
 # What the first pictures of live figures paint, by the pen or by a style of their own.
 DRAWN = {
-    ALL: """digits machine-bahdanau machine-basic-self-attention machine-general
+    ALL: """digits machine-basic-self-attention machine-general
         machine-kernel-regression machine-luong machine-multi-head machine-retrieval
         machine-self-attention machine-temperature tiles""",
-    "query key weight": "associative-memory induction",
+    "query key weight": "associative-memory induction machine-bahdanau",
     "query key": "rotary sinusoids",
     "key": "learned-keys",
     "weight": "machine-baseline machine-reinforce machine-scaled-dot-product writer",

@@ -61,24 +61,31 @@ attnMachine("machine-bahdanau", {
       hidden,
       ...attend(
         hidden.map((one) => dot(state.v, one)),
-        VALUES,
+        null,
         state,
       ),
     };
   },
   draw: (pen, state, model, set) =>
-    drawGeometry(pen, state, model, set, (box) => {
-      const plane = planeOf(pen, "plane", box, [-2.4, 2.4, -2.4, 2.4], "q + k, squashed");
-      drawSums(plane, state, set);
-      if (pen.narrow) return;
-      pen.text("formula", 324, 226, "score = v \u00b7 tanh(q + k)", "ink", { bold: true });
-      const says = [
-        "query and key are added; tanh pulls the sum into the",
-        "dashed square; its dot product with v is the score",
-      ];
-      says.forEach((line, i) =>
-        pen.text(`says${i}`, 324, 248 + 18 * i, line, "ink", { small: true }),
-      );
-    }),
-  say: (state, model, step) => sayGeometry(state, "", model, step),
+    drawGeometry(
+      pen,
+      state,
+      model,
+      set,
+      (box) => {
+        const plane = planeOf(pen, "plane", box, [-2.4, 2.4, -2.4, 2.4], "q + k, squashed");
+        drawSums(plane, state, set);
+        if (pen.narrow) return;
+        pen.text("formula", 324, 226, "score = v \u00b7 tanh(q + k)", "ink", { bold: true });
+        const says = [
+          "q and k are added; tanh pulls the sum into the",
+          "dashed square; its dot product with v is the score",
+        ];
+        says.forEach((line, i) =>
+          pen.text(`says${i}`, 324, 248 + 18 * i, line, "ink", { small: true }),
+        );
+      },
+      null,
+    ),
+  say: (state, model, step) => sayGeometry(state, ", projected,", model, step),
 });

@@ -23,8 +23,9 @@ const attend = (scores, values, { off = [], temperature = 1 } = {}) => {
   const safe = logits.map((logit) => (empty ? 0 : Math.exp(logit - best)));
   const sum = total(safe),
     weights = safe.map((one) => (empty ? 0 : one / sum)),
-    powers = logits.map(Math.exp);
-  return { scores, powers, sum: total(powers), weights, output: blend(weights, values), empty };
+    powers = logits.map(Math.exp),
+    output = values && blend(weights, values); // some figures end at the weights
+  return { scores, powers, sum: total(powers), weights, output, empty };
 };
 
 // A blend as a sum, with as many digits of the weights as it needs to come out on paper.

@@ -17,7 +17,7 @@ const COLUMNS = {
 const drawRows = (pen, [x, y, width, height], model, rows) => {
   const wide = width > 520,
     [whole, ...columns] = COLUMNS[wide ? "wide" : "narrow"],
-    unit = width / whole;
+    unit = width / (model.values ? whole : columns[0].weight[1] + 44); // a number stands beside it
   const at = Object.fromEntries(
     columns
       .flatMap(Object.entries)
@@ -27,13 +27,13 @@ const drawRows = (pen, [x, y, width, height], model, rows) => {
     tall = (height - 58) / model.scores.length;
   const table = { ...rows, pen, wide, at, top, tall, bar: Math.min(22, tall * 0.5) };
   table.bottom = top + tall * model.scores.length;
-  drawHead(table, y + 8);
+  drawHead(table, y + 8, model);
   model.scores.forEach((_, j) => {
     const place = { j, y: top + tall * (j + 0.5), off: Boolean(rows.off?.[j]) };
     drawKey(table, place);
     drawScore(table, place, model);
     drawWeight(table, place, model);
-    drawValue(table, place, model);
+    if (model.values) drawValue(table, place, model);
   });
   drawFoot(table, model);
 };
@@ -42,7 +42,7 @@ const brief = (number) => shown(number, number >= 100 ? 0 : number >= 10 ? 1 : 2
 const middle = ([from, to]) => (from + to) / 2;
 const span = ([from, to]) => to - from;
 
-const drawHead = ({ pen, wide, at, temperature = 1, top, tall, bottom }, y) => {
+const drawHead = ({ pen, wide, at, temperature = 1, top, tall, bottom }, y, { values }) => {
   const stem = middle(at.key);
   pen.line(
     "asks",
@@ -60,8 +60,12 @@ const drawHead = ({ pen, wide, at, temperature = 1, top, tall, bottom }, y) => {
     ["score", "score", "ink", 1, "middle"],
     ["power", power, "weight", 2, "end"],
     ["weight", "weight", "weight", 2, "start"],
-    ["value", "value", "value", 3, "middle"],
-    ["part", wide ? "part" : "", "output", 3, "end"],
+    ...(values
+      ? [
+          ["value", "value", "value", 3, "middle"],
+          ["part", wide ? "part" : "", "output", 3, "end"],
+        ]
+      : []),
   ];
   for (const [name, text, role, step, side] of names) {
     const place = { start: at[name][0], end: at[name][1], middle: middle(at[name]) }[side];
@@ -146,7 +150,7 @@ const drawValue = ({ pen, wide, at }, { j, y }, { weights, values }) => {
   if (wide) pen.text(`part${j}`, at.part[1], y, part, "output", { at: "end", opacity });
 };
 
-const drawFoot = ({ pen, wide, at, top, bottom }, { sum, weights, output }) => {
+const drawFoot = ({ pen, wide, at, top, bottom }, { sum, weights, values, output }) => {
   const y = bottom + 14,
     [weighed, blended] = [pen.seen(2), pen.seen(3)],
     look = { opacity: weighed },
@@ -162,5 +166,5 @@ const drawFoot = ({ pen, wide, at, top, bottom }, { sum, weights, output }) => {
   pen.text("sum", at.power[1], y, said, "weight", { at: "end", bold: true, ...look });
   pen.text("one", at.weight[1] + 6, y, shown(total(weights)), "weight", look);
   const last = { at: "end", bold: true, opacity: blended };
-  if (wide) pen.text("output-is", at.part[1], y, shown(output), "output", last);
+  if (wide && values) pen.text("output-is", at.part[1], y, shown(output), "output", last);
 };

@@ -142,6 +142,7 @@ STATES = {
         chapter="bahdanau",
         label="The attention machine: the additive score",
         hint="Drag the arrows, and the square, which is v.",
+        steps=("scores", "weights"),
         numbers={
             "query": (0.8, 0.3),
             "keys": (1.2, -0.9, 0.4, 1.3, -1.7, 0.6),
