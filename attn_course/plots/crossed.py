@@ -1,6 +1,6 @@
 """The attention layer as tables that meet: a weight stands where its query crosses its key."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -51,7 +51,6 @@ def crossed(
     lookup: Lookup,
     letters: Sequence[str],
     note: str,
-    new: Collection[str] = (),
     *,
     rows: int,
     columns: int,
@@ -66,7 +65,6 @@ def crossed(
         letters: What is written for the tables of queries, keys and values, and below those of
             weights and outputs.
         note: What is new in this picture, in a few lines of a dozen letters.
-        new: The names of queries that stand out.
         rows: Number of queries to leave room for.
         columns: Width of a value to leave room for.
         scores: The scores, (query_len, key_len), to be drawn where the queries meet the keys, with
@@ -97,8 +95,7 @@ def crossed(
                 axes.text(beside, top - 0.03 - len(scores) / 2, name, va="center")
         _heads(axes, lookup, (middle, right), letters, made)
         for row, name in enumerate(lookup.askers):
-            look = {"fontweight": "bold"} if name in new else {}
-            axes.text(-0.15, -row - 0.5, name, style="italic", ha="right", va="center", **look)
+            axes.text(-0.15, -row - 0.5, name, style="italic", ha="right", va="center")
         axes.text(LEFT, width + HEADS + 0.95, note, va="top", linespacing=1.3)
         end = right + columns * VALUE
         axes.set(xlim=(LEFT, end + 0.1), ylim=(-low, high))

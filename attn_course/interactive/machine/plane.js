@@ -103,8 +103,8 @@ const placesAt = ({ to, box: [x, y, width, height] }, vector, name) => {
 // What a matrix makes of a vector; `images` are those of (1, 0) and (0, 1).
 const bend = (images, vector) => blend(vector, images);
 
-// A matrix is dragged by its rows, the images of the two base vectors; they can be named, and hollow.
-const drawMatrix = (plane, id, images, set, { named, hollow } = {}) => {
+// A matrix is dragged by its rows, the images of the two base vectors; they can have names, and be hollow.
+const drawMatrix = (plane, id, images, set, { names, hollow } = {}) => {
   const [a, b] = images.map(plane.to),
     far = plane.to(bend(images, [1, 1]));
   const corners = [plane.zero, a, far, b].map((one) => one.map((c) => c.toFixed(1)).join());
@@ -112,11 +112,11 @@ const drawMatrix = (plane, id, images, set, { named, hollow } = {}) => {
     plane.pen.path(`${plane.key}-${id}-box`, `M${corners.join("L")}Z`, "ink", { opacity: 0.1 }),
   );
   images.forEach((image, c) => {
-    const name = `row ${c + 1}`;
+    const name = names?.[c] ?? `row ${c + 1}`;
     plane.grip(`${id}${c}`, image, `${id}, ${name}`, "ink", (to) => set(images.with(c, to)), {
       square: true,
       hollow,
     });
-    if (named) plane.names.push([`${id}${c}`, image, name, "ink"]);
+    if (names) plane.names.push([`${id}${c}`, image, name, "ink"]);
   });
 };

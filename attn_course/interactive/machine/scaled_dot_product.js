@@ -60,7 +60,7 @@ const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) =
     opacity = pen.seen(3);
   const title = pen.narrow
     ? "3 slope, mean of 48 draws"
-    : "3 slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
+    : "3 slope of the softmax, \u03a3 \u03b1 (1 \u2212 \u03b1), mean of 48 draws";
   pen.text("slope", 28, top - 20, title, "ink", { bold: true });
   drawLevels(pen, "level", [28, pen.width - 20], y, [0, 0.5, 1]);
   if (!opacity) pen.text("d", 28, top + height - 20, "drag the width d", "ink", { small: true });

@@ -13,7 +13,7 @@ const drawProjected = (pen, id, box, title, role, made, shownAt, state, set) => 
     const looks = { line: quiet ? 1.3 : 2.4, name: BARK.words[i], opacity, written };
     plane.arrow(`a${i}`, vector, role, looks);
   });
-  const looks = { named: true, hollow: true };
+  const looks = { names: BARK.axes, hollow: true };
   if (projected) drawMatrix(plane, name, images, (to) => set({ [name]: to.flat() }), looks);
   keepArrowsFree(pen, plane, made);
   plane.write();

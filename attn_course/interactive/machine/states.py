@@ -184,7 +184,7 @@ STATES = {
     "scaled_dot_product": MachineState(
         chapter="scaled_dot_product",
         label="The attention machine: the width and its root",
-        hint="Drag the width.",
+        hint="Drag the width. Each width is a new draw.",
         steps=("scores", "weights", "slope"),
         opens=1,
         controls={"d": Slider("width d", "", WIDTHS, 256)},
@@ -203,7 +203,7 @@ STATES = {
         label="The attention machine: three projections",
         hint="Drag a word, or a square of a matrix. Click a row of weights to follow its word.",
         steps=("queries", "keys", "values", "weights", "output"),
-        opens=3,
+        opens=1,
         numbers={
             "x": (0, 2, 1, 1, 2, 0),
             "W_Q": (0, 0, 2, 0),

@@ -30,7 +30,7 @@ const layOut = (picture, words) => {
   const lines = cells.map((row, i) => attnElement("g", { "data-line": i, role: "row" }, ...row));
   const frames = { row: attnElement("rect", { class: "attn-here" }) };
   frames.cell = attnElement("rect", { "data-part": "cell", class: "attn-here attn-focus" });
-  const says = text("", { x: LEFT, y: foot - HIGH - 32, class: "attn-name", "data-part": "says" });
+  const says = text("", { x: 2, y: foot - HIGH - 32, class: "attn-name", "data-part": "says" });
   const bars = words.map((_, j) => ({
     bar: attnElement("rect", { "data-bar": j, class: "attn-bar" }),
     number: text("", {

@@ -116,8 +116,8 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
 
   const meaning = (row, column) =>
     data.wants.length
-      ? `, which looks for ${data.wants[row] || "nothing"} (${words[column]}: ${data.offers[column]})`
-      : "";
+      ? `: ${words[row]} looks for ${data.wants[row] || "nothing"} (${words[column]}: ${data.offers[column]})`
+      : ` of query ${words[row]}`;
 
   const drawBars = ({ weights, row, column }) => {
     weights[row].forEach((weight, j) => {
@@ -127,7 +127,7 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
       number.setAttribute("y", (foot - height - 6).toFixed(1));
       number.textContent = weight.toFixed(2);
     });
-    write("says", `weights of query ${words[row]}${meaning(row, column)}`);
+    write("says", `weights${meaning(row, column)}`);
   };
 
   const tell = (now) => {
