@@ -213,12 +213,6 @@ def test_scores_stand_where_the_query_meets_the_keys_and_what_is_made_of_them_be
     assert {"score", "weight"} <= set(words_in(figure))
 
 
-def test_new_queries_stand_out() -> None:
-    (axes,) = draw_crossed(LOOKUP, "QKVAO", "", ["other"], rows=2, columns=4).axes
-    bold = {t.get_text() for t in axes.texts if t.get_fontweight() == "bold"}
-    assert bold & {*LOOKUP.askers} == {"other"}
-
-
 def test_letters_in_boxes_are_legible() -> None:
     for figure in (crossed(), scored(), in_blocks()):
         (axes,) = figure.axes
