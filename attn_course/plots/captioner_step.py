@@ -26,7 +26,7 @@ from attn_course.plots.vector import ON_PAPER
 SIDE = 2.7  # of a grid, in the units of the diagram
 IMAGE, GRID = -0.55, 4.2  # left edges of image and grids
 OUTPUT, DECODER = 9.7, 11.3  # of context and states
-GATE, RING = 8.25, 0.24  # where the gate multiplies the sum, and the radius of its ring
+GATE, RING = 8.35, 0.24  # where the gate multiplies the sum, and the radius of both rings
 FEATURES, WEIGHTS = 4.7, 0.6  # heights of the two rows
 ASKS = FEATURES + SIDE / 2  # of the state that asks
 HALFWAY = (FEATURES + WEIGHTS + SIDE) / 2  # between them
@@ -140,16 +140,18 @@ _LEFT = {"ha": "right", "va": "center"}
 def _context(axes: Axes, gate: float) -> None:
     """Draw the weighted sum, the gate that multiplies it, and the context."""
     right = GRID + SIDE
-    _arrow(axes, (right + 0.1, LOW), (GATE - RING, LOW))
-    axes.text(right + 0.15, LOW - 0.25, "weighted\nsum of $h$", ha="left", va="top")
-    turn, end = right + 0.5, LOW + 0.1
+    turn, end = right + 0.6, LOW + RING
+    _arrow(axes, (right + 0.1, LOW), (turn - RING, LOW))
+    _arrow(axes, (turn + RING, LOW), (GATE - RING, LOW))
+    axes.text(right + 0.15, end - 2 * RING - 0.1, "weighted\nsum of $h$", ha="left", va="top")
     axes.plot([right + 0.1, turn], [FEATURES + 0.4] * 2, color=ROLE["value"], linewidth=1)
     _arrow(axes, (turn, FEATURES + 0.4), (turn, end), ink=ROLE["value"])
     _arrow(axes, (DECODER - 0.4, ASKS - 0.5), (GATE + 0.6 * RING, LOW + 0.8 * RING))
-    axes.add_patch(Circle((GATE, LOW), RING, facecolor=PAPER, edgecolor=INK, linewidth=1))
-    axes.text(GATE, LOW, "$\\times$", ha="center", va="center")
+    for place, sign in ((turn, "$\\Sigma$"), (GATE, "$\\times$")):
+        axes.add_patch(Circle((place, LOW), RING, facecolor=PAPER, edgecolor=INK, linewidth=1))
+        axes.text(place, LOW, sign, ha="center", va="center")
     opening = f"$\\beta_t$ = {gate:.2f}"
-    axes.text(GATE + 1.0, LOW + 1.0, opening, ha="left", va="center", fontsize=12)
+    axes.text(GATE + 0.78, LOW + 0.85, opening, ha="left", va="center", fontsize=12)
     _arrow(axes, (GATE + RING, LOW), (OUTPUT - 0.65, LOW))
     _box(axes, (OUTPUT, LOW), "output", "$\\beta_t c_t$")
 
