@@ -112,7 +112,7 @@ const attnDrag = (picture, follow, isGrip = () => true) => {
 // while its controls are used; a picture too tall for that leaves them in sight. If they need little
 // more, both move on with the page: what stays would lie over the other.
 const TALL = 0.62, // of a screen
-  LITTLE = 0.25, // of the picture
+  LITTLE = 0.18, // of the picture
   BAR = 80; // pixels that a page may have above it
 const attnPin = (root, form, box) => {
   const pin = () => {
