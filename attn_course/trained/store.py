@@ -1,6 +1,7 @@
 """Trained weights and records: written beside the recipe that makes them, read by name.
 
-Weights are stored in half precision. A name is of one room only, so readers need not say which.
+Weights are stored in half precision, if not in bytes. A name is of one room only, so readers need
+not say which.
 """
 
 import json
@@ -40,7 +41,14 @@ def save_weights(
         key: value.half().contiguous() if value.is_floating_point() else value
         for key, value in model.state_dict().items()
     }
-    save_file(weights, Path(recipe).with_name(f"{name}.safetensors"), words)
+    save_tensors(recipe, name, weights, words)
+
+
+def save_tensors(
+    recipe: str, name: str, tensors: dict[str, Tensor], words: dict[str, str] | None = None
+) -> None:
+    """Write the file that `load_weights` reads, with tensors as they are."""
+    save_file(tensors, Path(recipe).with_name(f"{name}.safetensors"), words)
 
 
 def load_weights(name: str) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -29,13 +29,13 @@ from attn_course.seq2seq import (
     sequence_loss,
     token_mask,
 )
-from tests.course.sentences import stepwise
+from tests.course.sentences import LENGTHS, stepwise
+from tests.course.sentences import sentences as padded_sentences
 from tests.tensors import CLOSELY, DEVICES, EXACTLY
 
 BATCH, SOURCE_LEN, TARGET_LEN = 3, 7, 5
 D_EMBEDDING, D_HIDDEN, D_DECODER = 2, 11, 19
 VOCAB, TARGET_VOCAB = 17, 13
-LENGTHS = (7, 2, 5)  # of the sources of a batch, EOS included
 CELLS = ["gru", "lstm"]
 ONE_STEP = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}
 some_law = settings(max_examples=50, deadline=None, derandomize=True)
@@ -47,12 +47,7 @@ every_encoder = pytest.mark.parametrize(
 
 def sentences(lengths: tuple[int, ...], vocab_size: int = VOCAB, seed: int = 0) -> Tensor:
     """Draw sentences of these lengths, EOS included, padded."""
-    generator = torch.Generator().manual_seed(seed)
-    tokens = torch.randint(EOS + 1, vocab_size, (len(lengths), max(lengths)), generator=generator)
-    for row, length in zip(tokens, lengths, strict=True):
-        row[length - 1] = EOS
-        row[length:] = PAD
-    return tokens
+    return padded_sentences(lengths, vocab_size, seed)
 
 
 def make_encoder(**options: object) -> Encoder:

@@ -4,16 +4,14 @@ The model is too large for a page, so `make` writes these weights in bytes.
 """
 
 import json
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from safetensors.torch import save_file
 from torch import Tensor
 
 from attn_course.minilm import load_minilm
-from attn_course.trained.store import load_weights
+from attn_course.trained.store import load_weights, save_tensors
 
 NAME = "minilm_heads"
 SENTENCES = (
@@ -46,9 +44,7 @@ def make() -> None:
     pieces = {sentence: model.tokenise(sentence) for sentence in SENTENCES}
     found = {sentence: model.weights(sentence) * STEPS for sentence in SENTENCES}
     weights = {sentence: shares.round().to(torch.uint8) for sentence, shares in found.items()}
-    save_file(
-        weights, Path(__file__).with_name(f"{NAME}.safetensors"), {"pieces": json.dumps(pieces)}
-    )
+    save_tensors(__file__, NAME, weights, {"pieces": json.dumps(pieces)})
 
 
 def load_heads(sentence: str) -> Heads:

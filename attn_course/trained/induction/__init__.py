@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from attn_course.data.repeats import SYMBOLS, RepeatBatch, repeat_batches
@@ -34,7 +33,7 @@ from attn_course.induction import (
 )
 from attn_course.recurrence import count_parameters
 from attn_course.trained.eight_bits import from_eight_bits, to_eight_bits
-from attn_course.trained.store import shipped_weights, write_record
+from attn_course.trained.store import save_tensors, shipped_weights, write_record
 from attn_course.training import train
 from attn_course.transformer import next_token_loss
 
@@ -92,7 +91,7 @@ def make(recipes: Sequence[Recipe] = RECIPES) -> None:
         for seed in recipe.seeds:
             model, run, kept = learn(recipe, seed)
             if not runs:
-                save_file(kept, Path(__file__).with_name(f"{NAME}.safetensors"))
+                save_tensors(__file__, NAME, kept)
                 model = load_induction()  # the measured model is the stored one
             run |= measured(model)
             if recipe.some_pairs:

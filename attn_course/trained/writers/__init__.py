@@ -4,17 +4,16 @@ import math
 import time
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from attn_course.data.novels import Part, novels, pieces
 from attn_course.data.windows import WindowBatch, all_windows, drawn_windows
 from attn_course.recurrence import count_parameters
 from attn_course.trained.eight_bits import from_eight_bits, to_eight_bits
-from attn_course.trained.store import shipped_weights, write_record
+from attn_course.trained.store import save_tensors, shipped_weights, write_record
 from attn_course.training import train
 from attn_course.transformer import LanguageModel, bits_per_character, next_token_loss
 
@@ -38,7 +37,7 @@ def make() -> None:
 
 def save_writer(model: LanguageModel) -> None:
     """Write the weights in 8 bits."""
-    save_file(to_eight_bits(model.state_dict()), Path(__file__).with_name(f"{NAME}.safetensors"))
+    save_tensors(__file__, NAME, to_eight_bits(model.state_dict()))
 
 
 def load_writer() -> LanguageModel:
